@@ -10,5 +10,5 @@ def printed(*arguments: str | Path) -> str:
     done = subprocess.run(
         [sys.executable, *arguments], capture_output=True, encoding="utf-8", timeout=120
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
