@@ -12,6 +12,8 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LESSONS := $(sort $(wildcard examples/lessons/*.py))
 
 .PHONY: demo test test-parity lint clean
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
 
 demo: $(VENV)/.package
 	@set -e; for lesson in $(LESSONS); do \
