@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradfn import printing
+from gradfn import dtypes
+from gradfn.dtypes import get_default_dtype, set_default_dtype
 from gradfn.printing import (
     PrintOptions,
     format_array,
@@ -33,23 +34,19 @@ def default_options() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def default_dtype(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Call it with a NumPy dtype to make that the default."""
-
-    def use(dtype: Any) -> None:
-        stand_in = SimpleNamespace(numpy=np.dtype(dtype))
-        monkeypatch.setattr(printing, "get_default_dtype", lambda: stand_in)
-
-    use(np.float32)
-    return use
+@pytest.fixture(autouse=True)
+def default_dtype() -> Iterator[None]:
+    outside = get_default_dtype()
+    yield
+    set_default_dtype(outside)
 
 
 def stand_in(array: Any, *, requires_grad: bool = False, grad_fn: Any = None) -> Any:
     """What of a tensor its text depends on."""
+    array = np.asarray(array)
     return SimpleNamespace(
-        _array=np.asarray(array),
-        dtype=f"torch.{np.asarray(array).dtype.name}",
+        _array=array,
+        dtype=dtypes.from_numpy(array.dtype),
         requires_grad=requires_grad,
         grad_fn=grad_fn,
         is_leaf=grad_fn is None,
@@ -156,9 +153,7 @@ LITERALS: list[tuple[Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("array", "options", "expected"), LITERALS)
-def test_literal_text(
-    array: Any, options: dict[str, Any], expected: str, default_dtype: Any
-) -> None:
+def test_literal_text(array: Any, options: dict[str, Any], expected: str) -> None:
     with printoptions(**options):
         assert tensor_text(stand_in(array)) == expected
 
@@ -182,7 +177,7 @@ class MulBackward0:
     pass
 
 
-def test_history(default_dtype: Any) -> None:
+def test_history() -> None:
     assert tensor_text(stand_in(f32(1.0), requires_grad=True)) == "tensor(1., requires_grad=True)"
     made = stand_in(f32(1, 2), requires_grad=True, grad_fn=MulBackward0())
     assert tensor_text(made) == "tensor([1., 2.], grad_fn=<MulBackward0>)"
@@ -192,7 +187,7 @@ def test_history(default_dtype: Any) -> None:
     )
 
 
-def test_suffixes_wrap_at_the_line_width(default_dtype: Any) -> None:
+def test_suffixes_wrap_at_the_line_width() -> None:
     ten = np.arange(10, dtype=np.float64) / 10
     assert tensor_text(stand_in(ten, requires_grad=True, grad_fn=MulBackward0())) == (
         "tensor([0.0000, 0.1000, 0.2000, 0.3000, 0.4000, 0.5000, 0.6000, 0.7000, 0.8000,\n"
@@ -204,7 +199,7 @@ def test_suffixes_wrap_at_the_line_width(default_dtype: Any) -> None:
     )
 
 
-def test_contents_and_subclass_name(default_dtype: Any) -> None:
+def test_contents_and_subclass_name() -> None:
     integers = stand_in(np.zeros((2, 2), np.int32))
     assert tensor_text(integers, "HELLO") == "tensor(HELLO, dtype=torch.int32)"
     forty = stand_in(np.zeros(40, np.float32))
@@ -213,7 +208,7 @@ def test_contents_and_subclass_name(default_dtype: Any) -> None:
     )
 
 
-def test_parameters(default_dtype: Any) -> None:
+def test_parameters() -> None:
     weight = stand_in(f32(1, 1), requires_grad=True)
     assert parameter_text(weight) == ("Parameter containing:\ntensor([1., 1.], requires_grad=True)")
     assert parameter_text(weight, name="Scale") == (
@@ -221,23 +216,23 @@ def test_parameters(default_dtype: Any) -> None:
     )
 
 
-def test_default_dtype_decides_what_is_evident(default_dtype: Any) -> None:
-    default_dtype(np.float64)
+def test_default_dtype_decides_what_is_evident() -> None:
+    set_default_dtype(dtypes.float64)
     assert tensor_text(stand_in(np.array(1.0))) == "tensor(1.)"
     assert tensor_text(stand_in(np.array(1j))) == "tensor(0.+1.j)"
     assert tensor_text(stand_in(f32(1.0))) == "tensor(1., dtype=torch.float32)"
     assert tensor_text(stand_in(c64(1.0))) == "tensor(1.+0.j, dtype=torch.complex64)"
     assert tensor_text(stand_in(f32([]))) == "tensor([], dtype=torch.float32)"
-    default_dtype(np.float16)
+    set_default_dtype(dtypes.float16)
     assert tensor_text(stand_in(np.array(1.0, np.float16))) == "tensor(1.)"
     assert tensor_text(stand_in(c64(1j))) == "tensor(0.+1.j)"
 
 
-def test_bfloat16(default_dtype: Any) -> None:
+def test_bfloat16() -> None:
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     third = stand_in(np.array([1 / 3, nan], bfloat16))
     assert tensor_text(third) == "tensor([0.3340,    nan], dtype=torch.bfloat16)"
-    default_dtype(bfloat16)
+    set_default_dtype(dtypes.named("bfloat16"))
     assert tensor_text(third) == "tensor([0.3340,    nan])"
 
 
@@ -350,16 +345,16 @@ def torch(oracle: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_tensors_print_as_in_pytorch(seed: int, torch: Any, default_dtype: Any) -> None:
+def test_random_tensors_print_as_in_pytorch(seed: int, torch: Any) -> None:
     rng = random.Random(seed)
     for _ in range(150):
         t = random_tensor(rng, torch)
         chosen = {k: rng.choice(v) for k, v in OPTIONS.items() if rng.random() < 0.25}
         options = {"profile": "default"} | chosen
         torch.set_printoptions(**options)
-        default = rng.choice(["float16", "float32", "float32", "float64"])
+        default = rng.choice(REAL_DTYPES)
         torch.set_default_dtype(getattr(torch, default))
-        default_dtype(default)
+        set_default_dtype(dtypes.named(default))
         with printoptions(**options):
             assert get_printoptions() == torch._tensor_str.get_printoptions()
             assert tensor_text(stand_in_for(t, torch)) == repr(t), (t.shape, t.dtype, options)
@@ -374,7 +369,7 @@ def test_literals_are_those_of_pytorch(
 
 
 @pytest.mark.parametrize("linewidth", range(20, 90))
-def test_suffixes_wrap_as_in_pytorch(linewidth: int, torch: Any, default_dtype: Any) -> None:
+def test_suffixes_wrap_as_in_pytorch(linewidth: int, torch: Any) -> None:
     x = torch.ones(3, dtype=torch.float64, requires_grad=True)
     torch.set_printoptions(linewidth=linewidth)
     with printoptions(linewidth=linewidth):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gradfn.dtypes import get_default_dtype
+from gradfn.dtypes import bool_, get_default_dtype, int64
 
 if TYPE_CHECKING:
     from gradfn.tensor import Tensor
@@ -132,10 +132,9 @@ class _Real:
     """
 
     def __init__(self, values: Array, options: PrintOptions) -> None:
-        values = values.astype(np.float64)
         values = values[np.isfinite(values) & (values != 0)]
         whole = bool((values == np.trunc(values)).all())
-        scientific = _spread_out(np.abs(values), whole)
+        scientific = _need_exponents(np.abs(values))
         if options.sci_mode is not None and values.size:
             scientific = options.sci_mode
         self._point = ""
@@ -154,12 +153,12 @@ class _Real:
         return self._digits(value).rjust(self.width)
 
 
-def _spread_out(magnitudes: Array, whole: bool) -> bool:
-    """Whether positive numbers are so large, so small or so far apart that they need exponents."""
+def _need_exponents(magnitudes: Array) -> bool:
+    """Whether the numbers are too large, too small or too far apart to be written out."""
     if not magnitudes.size:
         return False
     smallest, largest = float(magnitudes.min()), float(magnitudes.max())
-    return largest / smallest > 1000 or largest > 1e8 or (smallest < 1e-4 and not whole)
+    return largest / smallest > 1000 or largest > 1e8 or smallest < 1e-4
 
 
 class _Complex:
@@ -256,27 +255,21 @@ def parameter_text(p: Tensor, *, name: str = "tensor") -> str:
 
 
 def _suffixes(t: Tensor) -> Iterator[str]:
-    array = t._array
-    if array.size == 0:
-        size_evident = array.ndim == 1
-        dtype_evident = array.dtype == _default_dtypes()[0]
+    shape, default = t._array.shape, get_default_dtype()
+    if t._array.size == 0:
+        size_evident = len(shape) == 1
+        dtype_evident = t.dtype == default
     else:
         size_evident = _options.edgeitems != 0
-        dtype_evident = array.dtype in (*_default_dtypes(), np.dtype(np.int64), np.dtype(np.bool_))
+        dtype_evident = t.dtype in (default, default.to_complex(), int64, bool_)
     if not size_evident:
-        yield f"size={array.shape}"
+        yield f"size={shape}"
     if not dtype_evident:
         yield f"dtype={t.dtype}"
     if t.grad_fn is not None:
         yield f"grad_fn=<{type(t.grad_fn).__name__}>"
     elif t.requires_grad:
         yield "requires_grad=True"
-
-
-def _default_dtypes() -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Return the real and the complex dtype of Python numbers."""
-    real = get_default_dtype().numpy
-    return real, np.dtype(np.complex128 if real == np.float64 else np.complex64)
 
 
 def _with_suffixes(text: str, suffixes: Iterable[str], indent: int) -> str:
