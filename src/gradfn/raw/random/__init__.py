@@ -1,0 +1,34 @@
+"""Random numbers: MT19937 seeded as by PyTorch's CPU generator and consumed as by its kernels.
+
+For one seed, integers and uniform numbers are PyTorch's to the bit, and so are float32 normals:
+rows of 16 go through PyTorch's vectorised logarithm, sine and cosine, recomputed here. What goes
+through NumPy's float64 logarithm, sine or tangent may differ in the last units of float64.
+PyTorch's numbers here are those of processors with AVX2 that are not Intel's: on those it takes
+`exponential`, and `bernoulli` with a number for p, from MKL's stream.
+
+Samplers return a new array, filled in row-major order. An in-place sampler visits its elements in
+the order of their memory: see `memory_order`.
+"""
+
+from .continuous import cauchy, exponential, uniform
+from .discrete import bernoulli, geometric, multinomial, poisson
+from .integers import randint, randperm
+from .normal import log_normal, normal
+from .twister import Array, MersenneTwister, memory_order
+
+__all__ = [
+    "Array",
+    "MersenneTwister",
+    "bernoulli",
+    "cauchy",
+    "exponential",
+    "geometric",
+    "log_normal",
+    "memory_order",
+    "multinomial",
+    "normal",
+    "poisson",
+    "randint",
+    "randperm",
+    "uniform",
+]
