@@ -1,0 +1,10 @@
+"""Arrays in, arrays out: the only place that calls NumPy, SciPy or native kernels.
+
+Kernels return arrays, never NumPy scalars, and take PyTorch's argument names. The package is one
+flat namespace, the one that a formula calls `F` when it is read on arrays, so kernels have the
+names of their operators.
+"""
+
+from .elementwise import *
+from .strided import strided_base as base_of
+from .strided import strided_view as view_of

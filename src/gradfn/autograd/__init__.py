@@ -1,0 +1,1 @@
+"""The graph and its engine: nodes, edges, modes, hooks, the backward pass. Knows no operator."""

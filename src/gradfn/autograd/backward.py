@@ -1,0 +1,191 @@
+"""`backward` and `grad`: from tensors to a pass of the engine and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .engine import Captured, Root, run_backward
+from .graph import Edge, Node
+from .variable import LEAF, Variable
+from .where import here
+
+Tensors = Any  # a tensor, a gradient edge, or a sequence of them
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Tensors | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Tensors | None = None,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add the gradients of ``sum(tensor * grad_tensor)`` to the `grad` of the graph's leaves.
+
+    `grad_tensors` may be left out for one-element tensors. The graph's saved values are freed
+    unless `retain_graph` (by default as `create_graph`, which records the pass itself). With
+    `inputs`, only these tensors collect.
+
+    >>> import gradfn
+    >>> x = gradfn.tensor([1.0, 2.0], requires_grad=True)
+    >>> gradfn.autograd.backward((x * x).sum())
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "backward(). Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    wanted = None if inputs is None else _listed(inputs)
+    if wanted is not None and not wanted:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    captured: Captured | None = None
+    if wanted is not None:
+        captured = {}
+        for index, tensor in enumerate(wanted):
+            captured[_target(tensor, index)] = None
+            if isinstance(tensor, Variable) and tensor._edge is not LEAF:
+                tensor.retain_grad()
+    keep = create_graph if retain_graph is None else retain_graph
+    roots = _roots(_listed(tensors), grad_tensors, create_graph)
+    run_backward(roots, keep, create_graph, captured, accumulate=True, by=here())
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensors | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of ``sum(output * grad_output)`` with respect to `inputs`, as a tuple.
+
+    No `grad` field is touched. An input that the outputs do not depend on is an error, unless
+    `allow_unused` (its gradient is None) or `materialize_grads` (its gradient is zeros).
+
+    >>> import gradfn
+    >>> x = gradfn.tensor(2.0, requires_grad=True)
+    >>> gradfn.autograd.grad(x**3, x)
+    (tensor(12.),)
+    """
+    if is_grads_batched:
+        raise NotImplementedError("autograd.grad(is_grads_batched=True) is not in gradfn yet")
+    if not only_inputs:
+        raise ValueError("only_inputs=False is no longer supported: use autograd.backward instead")
+    if allow_unused is False and materialize_grads:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, "
+            "but got: allow_unused=False."
+        )
+    wanted = _listed(inputs)
+    targets = [_target(tensor, index) for index, tensor in enumerate(wanted)]
+    captured: Captured = dict.fromkeys(targets)
+    keep = create_graph if retain_graph is None else retain_graph
+    roots = _roots(_listed(outputs), grad_outputs, create_graph)
+    run_backward(roots, keep, create_graph, captured, accumulate=False, by=here())
+    results = [captured[target] for target in targets]
+    for index, (tensor, result) in enumerate(zip(wanted, results, strict=True)):
+        if result is None and materialize_grads:
+            results[index] = Variable.wrap(np.zeros_like(tensor._array))
+        elif result is None and not allow_unused:
+            raise RuntimeError(
+                "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                f"allow_unused=True if this is the desired behavior. It is input {index}, of shape "
+                f"{list(tensor.shape)}."
+            )
+    return tuple(results)
+
+
+def _listed(tensors: Tensors) -> list[Any]:
+    if isinstance(tensors, Variable) or _is_edge(tensors):
+        return [tensors]
+    return list(tensors)
+
+
+def _is_edge(value: Any) -> bool:
+    """Whether `value` is a GradientEdge, that is, a (node, output number) pair."""
+    return isinstance(value, tuple) and len(value) >= 2 and isinstance(value[0], Node)
+
+
+def _target(tensor: Any, index: int) -> tuple[Node, int]:
+    if _is_edge(tensor):
+        return tensor[0], tensor[1]
+    if tensor._edge is None:
+        raise RuntimeError(
+            f"One of the differentiated Tensors does not require grad: input {index}, of shape "
+            f"{list(tensor.shape)}{_why_cut(tensor)}"
+        )
+    edge: tuple[Node, int] = tensor.edge()
+    return edge
+
+
+def _roots(tensors: list[Any], grad_tensors: Tensors | None, create_graph: bool) -> list[Root]:
+    if grad_tensors is None:
+        grads: list[Any] = [None] * len(tensors)
+    else:
+        grads = [grad_tensors] if isinstance(grad_tensors, Variable) else list(grad_tensors)
+    if len(grads) != len(tensors):
+        raise RuntimeError(
+            f"got {len(tensors)} tensors and {len(grads)} gradients: they come in pairs"
+        )
+    pairs = enumerate(zip(tensors, grads, strict=True))
+    return [_root(tensor, grad, index, create_graph) for index, (tensor, grad) in pairs]
+
+
+def _root(tensor: Any, grad: Any, index: int, create_graph: bool) -> Root:
+    if _is_edge(tensor):
+        node, nr = edge = (tensor[0], tensor[1])
+        shape, dtype = node.metadata_of(nr)
+    else:
+        if tensor._edge is None:
+            raise RuntimeError(
+                f"element {index} of tensors does not require grad and does not have a grad_fn"
+                f"{_why_cut(tensor)}"
+            )
+        edge, shape, dtype = tensor.edge(), tensor._array.shape, tensor._array.dtype
+    if grad is None:
+        if int(np.prod(shape)) != 1:
+            raise RuntimeError(
+                "grad can be implicitly created only for scalar outputs: this one has shape "
+                f"{list(shape)}; give a gradient of that shape, or reduce it first"
+            )
+        if dtype.kind == "c":
+            raise RuntimeError(
+                "grad can be implicitly created only for real scalar outputs but got "
+                f"{tensor.dtype}"
+            )
+        grad = Variable.wrap(np.ones(shape, dtype))
+    elif not isinstance(grad, Variable):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+    elif grad._array.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{index}] has a shape of {_size(grad._array.shape)} "
+            f"and output[{index}] has a shape of {_size(shape)}."
+        )
+    elif (grad._array.dtype.kind == "c") != (dtype.kind == "c"):
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same "
+            f"dtype. Mismatch in dtype: grad_output[{index}] has a dtype of {grad.dtype} and "
+            f"output[{index}] has a dtype of {tensor.dtype}."
+        )
+    return edge, grad if create_graph else grad._array
+
+
+def _size(shape: Sequence[int]) -> str:
+    return f"torch.Size({list(shape)})"
+
+
+def _why_cut(tensor: Any) -> str:
+    """What is known of why `tensor` has no history, for the end of an error message."""
+    cut = tensor._cut
+    return f". {cut}" if cut else ". It is a leaf made without requires_grad=True."

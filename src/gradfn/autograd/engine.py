@@ -1,0 +1,105 @@
+"""The backward pass: each node once, latest first.
+
+Sequence numbers are global and a node is always newer than the nodes of its inputs, so descending
+sequence numbers are a topological order; a leaf runs right after the last of its consumers. All
+state is local to the pass: passes may nest, and run in several threads over shared subgraphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from .graph import Node
+from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
+from .modes import get_mode, set_mode
+from .readings import Arrays, Tensors
+from .where import Where
+
+Root: TypeAlias = tuple[tuple[Node, int], object]  # an edge and the gradient that enters there
+Captured: TypeAlias = dict[tuple[Node, int], object]  # the gradients asked for, by edge
+
+
+def run_backward(
+    roots: list[Root],
+    keep_graph: bool,
+    create_graph: bool,
+    captured: Captured | None = None,
+    accumulate: bool = True,
+    by: Where | None = None,
+) -> None:
+    """Propagate the gradients of `roots` through the graph.
+
+    Leaves collect what arrives. Where `captured` names the edges whose gradients are wanted, only
+    what leads to them runs, and they are put there. `by` is the user's line, for later errors.
+    """
+    order = topological_order(edge[0] for edge, _ in roots)
+    needed = None if captured is None else leading_to(captured, order, accumulate)
+    reading = Tensors() if create_graph else Arrays()
+    mode = get_mode()
+    set_mode(mode.replace(grad=create_graph))
+    try:
+        with np.errstate(all="ignore"):
+            for root, grad in roots:
+                reading.deliver(root, grad, None, 0)
+            for node in order:
+                grad = reading.arrived.pop(node, None)
+                if grad is None:
+                    continue
+                hooks = node.hooks
+                if hooks is not None:
+                    grad = call_tensor_hooks(node, grad, reading)
+                if captured is not None and needed is not None:
+                    capture(node, grad, captured, reading)
+                    if node not in needed:
+                        continue
+                if hooks is not None and hooks.pre:
+                    grad = call_pre_hooks(node, grad, reading)
+                grads = reading.run(node, grad)
+                if hooks is not None and hooks.post:
+                    grads = call_post_hooks(node, grads, grad, reading)
+                if not keep_graph:
+                    node.release(by)
+                for index, edge in enumerate(node.next):
+                    if edge is not None and (grad := grads[index]) is not None:
+                        reading.deliver(edge, grad, node, index)
+                grad = grads = None  # an unshared gradient becomes the leaf's own, uncopied
+    finally:
+        set_mode(mode)
+
+
+def topological_order(roots: Iterable[Node]) -> list[Node]:
+    """The nodes reachable from `roots`, every node before those of its inputs."""
+    turn: dict[Node, float] = {node: node.seq for node in roots}
+    stack = list(turn)
+    while stack:
+        node = stack.pop()
+        for edge in node.next:
+            if edge is None:
+                continue
+            child = edge[0]
+            if child not in turn:
+                turn[child] = child.seq
+                stack.append(child)
+            if not child.next:  # a leaf
+                turn[child] = min(turn[child], node.seq - 0.5)
+    return sorted(turn, key=turn.__getitem__, reverse=True)
+
+
+def leading_to(targets: Captured, order: list[Node], accumulate: bool) -> set[Node]:
+    """The nodes of `order` that must run for the gradients of `targets`."""
+    ends = {node for node, _ in targets}
+    needed = {node for node in ends if accumulate and not node.next}
+    for node in reversed(order):
+        if any(edge is not None and (edge[0] in ends or edge[0] in needed) for edge in node.next):
+            needed.add(node)
+    return needed
+
+
+def capture(node: Node, grad: object, captured: Captured, reading: Arrays) -> None:
+    """Note the gradients of those outputs of `node` that were asked for."""
+    for nr, value in enumerate([grad] if node.outputs == 1 else grad):  # type: ignore[arg-type]
+        if (node, nr) in captured:
+            captured[node, nr] = reading.capture(value)

@@ -1,0 +1,64 @@
+"""Version counters, kept as a clock.
+
+Note [Versions are a clock]: one counter numbers both nodes (their sequence number) and in-place
+writes. A value that a node saved is unchanged exactly when its memory was last written before the
+node was made, so nothing has to be copied when saving. `Memory.version` counts the writes, as
+PyTorch's `_version` does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+from types import CodeType
+from typing import Any, NamedTuple
+from weakref import ref
+
+from .where import Where, decode, user_frame
+
+tick: Callable[[], int] = count(1).__next__
+
+REMEMBERED_WRITES = 64
+
+
+class Write(NamedTuple):
+    """One in-place operation: when, by which operator, at which line."""
+
+    time: int
+    operator: str
+    code: CodeType
+    lasti: int
+
+    @property
+    def where(self) -> Where:
+        return decode(self.code, self.lasti)
+
+
+class Memory:
+    """What all tensors over the same memory share: the version counter and the live views."""
+
+    __slots__ = ("modified", "prune_at", "version", "views", "writes")
+
+    def __init__(self) -> None:
+        self.modified = 0
+        self.version = 0
+        self.writes: deque[Write] | None = None
+        self.views: list[ref[Any]] | None = None
+        self.prune_at = 8
+
+    def write(self, operator: str) -> None:
+        """Note that `operator` has changed the memory at the user's line running now."""
+        frame = user_frame(2)
+        if self.writes is None:
+            self.writes = deque(maxlen=REMEMBERED_WRITES)
+        self.modified = tick()
+        self.version += 1
+        self.writes.append(Write(self.modified, operator, frame.f_code, frame.f_lasti))
+
+    def since(self, time: int) -> list[Write]:
+        """The remembered writes after `time`, oldest first."""
+        return [write for write in self.writes or () if write.time > time]
+
+
+UNTRACKED = Memory()  # of values that nobody else can write to

@@ -1,0 +1,213 @@
+"""Grad modes: immutable values in one context variable, so per thread and per asyncio task."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from .graph import Node
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+PackHooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+
+
+class Mode:
+    """What operators consult: whether to record, and who wants to see what is recorded.
+
+    `intercept` takes over every operator call (function transforms); `saved_hooks` pack what nodes
+    save; `anomaly` keeps the stack of each node and looks for NaN in the backward pass.
+    """
+
+    __slots__ = ("anomaly", "check_nan", "grad", "inference", "intercept", "saved_hooks")
+
+    def __init__(
+        self,
+        grad: bool = True,
+        inference: bool = False,
+        intercept: Callable[..., Any] | None = None,
+        saved_hooks: tuple[PackHooks, ...] = (),
+        anomaly: bool = False,
+        check_nan: bool = True,
+    ) -> None:
+        self.grad = grad
+        self.inference = inference
+        self.intercept = intercept
+        self.saved_hooks = saved_hooks
+        self.anomaly = anomaly
+        self.check_nan = check_nan
+
+    def replace(self, **changes: Any) -> Mode:
+        """This mode with `changes`; the two plain modes are single objects."""
+        fields = {name: getattr(self, name) for name in self.__slots__} | changes
+        for plain in (GRAD, NO_GRAD):
+            if all(getattr(plain, name) == value for name, value in fields.items()):
+                return plain
+        return Mode(**fields)
+
+    def recorded(self, node: Node) -> None:
+        """Called for each new node, except in the plain mode."""
+        if self.saved_hooks:
+            node.pack(*self.saved_hooks[-1])
+        if self.anomaly:
+            node.remember_stack()
+
+
+GRAD = Mode()
+NO_GRAD = Mode(grad=False)
+
+_mode: ContextVar[Mode] = ContextVar("gradfn_mode", default=GRAD)
+get_mode = _mode.get
+set_mode = _mode.set
+
+
+class ModeChange:
+    """A mode change as a context manager and as a decorator, also of generators and coroutines."""
+
+    def __init__(self, **changes: Any) -> None:
+        self._changes = changes
+        self._previous: list[dict[str, Any]] = []
+
+    def _change(self) -> None:
+        mode = get_mode()
+        self._previous.append({name: getattr(mode, name) for name in self._changes})
+        set_mode(mode.replace(**self._changes))
+
+    def __enter__(self) -> None:
+        self._change()
+
+    def __exit__(self, *exc: object) -> None:
+        set_mode(get_mode().replace(**self._previous.pop()))
+
+    def clone(self) -> ModeChange:
+        """A fresh change of the same kind: decorated functions may be re-entered."""
+        copy = object.__new__(type(self))
+        ModeChange.__init__(copy, **self._changes)
+        return copy
+
+    def __call__(self, function: _F) -> _F:
+        if inspect.isclass(function):
+            return self._decorate_class(function)
+        if inspect.isgeneratorfunction(function):
+            return self._decorate_generator(function)
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def run_async(*args: Any, **kwargs: Any) -> Any:
+                with self.clone():
+                    return await function(*args, **kwargs)
+
+            return run_async  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return run  # type: ignore[return-value]
+
+    def _decorate_class(self, cls: Any) -> Any:
+        cls.__init__ = self(cls.__init__)
+        return cls
+
+    def _decorate_generator(self, function: Any) -> Any:
+        """Hold the mode only while the generator runs, not while it waits."""
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            resume: Callable[[], Any] = functools.partial(next, generator)
+            while True:
+                try:
+                    with self.clone():
+                        item = resume()
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    sent = yield item
+                    resume = functools.partial(generator.send, sent)
+                except GeneratorExit:
+                    with self.clone():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume = functools.partial(generator.throw, error)
+
+        return run
+
+
+class no_grad(ModeChange):  # noqa: N801 - PyTorch's name
+    """Record no operations: results have ``requires_grad=False``.
+
+    >>> import gradfn
+    >>> x = gradfn.tensor(2.0, requires_grad=True)
+    >>> with gradfn.no_grad():
+    ...     print((x * 2).requires_grad)
+    False
+    """
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        self = super().__new__(cls)
+        if orig_func is None:
+            return self
+        self.__init__()
+        return self(orig_func)
+
+    def __init__(self) -> None:
+        super().__init__(grad=False)
+
+
+class enable_grad(ModeChange):  # noqa: N801
+    """Record operations again inside `no_grad`."""
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        self = super().__new__(cls)
+        if orig_func is None:
+            return self
+        self.__init__()
+        return self(orig_func)
+
+    def __init__(self) -> None:
+        super().__init__(grad=True)
+
+
+class set_grad_enabled(ModeChange):  # noqa: N801
+    """Turn recording on or off: at once when called, until the block's end when used as one."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(grad=bool(mode))
+        self._change()
+
+    def __enter__(self) -> None:
+        """The change is made by the call itself, as in PyTorch."""
+
+    def __call__(self, function: _F) -> _F:
+        self.__exit__()
+        return super().__call__(function)
+
+
+class inference_mode(ModeChange):  # noqa: N801
+    """Record nothing, and mark new tensors as never to take part in a graph."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = super().__new__(cls)
+        if isinstance(mode, bool):
+            return self
+        self.__init__()
+        return self(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(inference=mode, grad=not mode)
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are being recorded here (per thread and per asyncio task)."""
+    return get_mode().grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether the innermost mode is `inference_mode`."""
+    return get_mode().inference

@@ -1,0 +1,119 @@
+"""What flows through a backward pass: plain arrays, or tensors that are recorded themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .graph import Edge, Metadata, Node
+from .variable import Variable
+
+
+class Arrays:
+    """A pass over arrays (NumPy scalars stand for 0-d arrays until somebody looks at them)."""
+
+    def __init__(self) -> None:
+        self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
+        self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
+
+    def run(self, node: Node, grad: Any) -> tuple[Any, ...]:
+        return node.backward(grad)
+
+    def deliver(self, edge: tuple[Node, int], grad: Any, by: Node | None, index: int) -> None:
+        """Add `grad` to what has arrived at `edge`, brought to the shape and dtype due there."""
+        node, nr = edge
+        if node.outputs == 1:
+            if grad.shape != node.shape or grad.dtype is not node.dtype:
+                grad = self.conform(grad, node.metadata_of(0), by, index)
+            known = self.arrived.get(node)
+            self.arrived[node] = grad if known is None else self.add(known, grad, edge)
+        else:
+            slots = self.arrived.setdefault(node, [None] * node.outputs_now())
+            grad = self.conform(grad, node.metadata_of(nr), by, index)
+            slots[nr] = grad if slots[nr] is None else self.add(slots[nr], grad, edge)
+
+    def add(self, known: Any, grad: Any, edge: Edge) -> Any:
+        if type(known) is np.ndarray and edge in self.summed:
+            return np.add(known, grad, out=known)
+        self.summed.add(edge)
+        return known + grad
+
+    def conform(self, grad: Any, due: Metadata, by: Node | None, index: int) -> Any:
+        """`grad` summed over broadcast dimensions and cast: Note [Gradients fit their tensor]."""
+        if grad.dtype.kind == "c" and due.dtype.kind != "c":
+            grad = grad.real
+        if grad.shape != due.shape:
+            grad = np.add.reduce(
+                grad, broadcast_axes(grad.shape, due.shape, by, index), keepdims=True, out=...
+            ).reshape(due.shape)
+        return grad if grad.dtype == due.dtype else grad.astype(due.dtype)
+
+    def tensor(self, value: Any) -> Any:
+        """`value` as the user's hooks see it."""
+        return None if value is None else Variable.wrap(np.asarray(value))
+
+    def value(self, tensor: Any) -> Any:
+        """What the pass carries for the `tensor` that a hook or a custom Function gave."""
+        return None if tensor is None else tensor._array
+
+    def capture(self, value: Any) -> Any:
+        """`value` as the result of the pass."""
+        return None if value is None else Variable.wrap(np.array(value))
+
+    def checked(self, result: Any, given: Any, hook: Any) -> Any:
+        """The tensor that `hook` returned, which must fit the gradient it was `given`."""
+        name = getattr(hook, "__name__", repr(hook))
+        if not isinstance(result, Variable):
+            raise TypeError(f"expected Variable, but hook '{name}' returned {type(result).__name__}")
+        if given is not None and result._array.shape != given._array.shape:
+            raise RuntimeError(
+                f"hook '{name}' has changed the size of value: it was given a gradient of shape "
+                f"{list(given._array.shape)} and returned {list(result._array.shape)}"
+            )
+        if given is not None and result._array.dtype != given._array.dtype:
+            raise RuntimeError(
+                f"hook '{name}' has changed the type of value (was {given.dtype} got {result.dtype})"
+            )
+        return result
+
+
+class Tensors(Arrays):
+    """A pass over tensors: its operations are recorded, so that it can be differentiated."""
+
+    def run(self, node: Node, grad: Any) -> tuple[Any, ...]:
+        return node.backward_tensors(grad)
+
+    def add(self, known: Any, grad: Any, edge: Edge) -> Any:
+        return known + grad
+
+    def conform(self, grad: Any, due: Metadata, by: Node | None, index: int) -> Any:
+        array = grad._array
+        if array.dtype.kind == "c" and due.dtype.kind != "c":
+            grad = grad.real
+        if array.shape != due.shape:
+            axes = broadcast_axes(array.shape, due.shape, by, index)
+            grad = grad.sum(axes, keepdim=True).reshape(due.shape)
+        return grad if array.dtype == due.dtype else grad.to(like=due.dtype)
+
+    def tensor(self, value: Any) -> Any:
+        return value
+
+    value = capture = tensor
+
+
+def broadcast_axes(
+    shape: tuple[int, ...], due: tuple[int, ...], by: Node | None, index: int
+) -> tuple[int, ...]:
+    """Note [Gradients fit their tensor]: formulas ignore broadcasting. The axes over which a
+    gradient of `shape` is summed to reach an input of shape `due`, which was broadcast to it."""
+    extra = len(shape) - len(due)
+    fits = extra >= 0 and all(d in (1, s) for d, s in zip(due, shape[extra:], strict=True))
+    if not fits:
+        source = f"Function {by.name()} (made at {by.where})" if by else "the pass"
+        raise RuntimeError(
+            f"{source} returned an invalid gradient at index {index} - got {list(shape)} "
+            f"but expected shape compatible with {list(due)}"
+        )
+    aligned = zip(due, shape[extra:], strict=True)
+    return (*range(extra), *(extra + axis for axis, (d, s) in enumerate(aligned) if d != s))

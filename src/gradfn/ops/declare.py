@@ -1,0 +1,189 @@
+"""The derivative table's vocabulary: `op` declares an operator and its derivatives once.
+
+A row reads as PyTorch's signature, the kernel (arrays in, arrays out) and, for each tensor argument
+that has one, the formula of its gradient::
+
+    mul = op("mul(self, other)", kernel=raw.mul, promote="number",
+             self=lambda g, other: g * other.conj(),
+             other=lambda g, self: g * self.conj(), tangent="bilinear")
+
+The parameter names of a formula say what it needs, and a node saves exactly that:
+
+==================  ===============================================================================
+``g``               gradient of the result; ``g_values`` when results have names; the list of
+                    gradients where the row says ``results=list``
+``F``               the namespace of functions: ``raw`` on arrays, ``ops`` on tensors
+an argument's name  the argument itself (a tensor argument appears on the node as `_saved_<name>`)
+``result``          the result (or its name, such as ``values``)
+``<input>_shape``   the shape of a tensor argument (a list of them for a list of tensors)
+``<input>_dtype``   its NumPy dtype
+``needs``           which tensor arguments want a gradient, for a ``joint`` formula
+==================  ===============================================================================
+
+Formulas ignore broadcasting and casts: Note [Gradients fit their tensor] in autograd/readings.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+Formula: TypeAlias = Callable[..., Any]
+Function: TypeAlias = Callable[..., Any]
+Promotion: TypeAlias = Literal["number", "float"] | None
+
+TENSOR, OPTIONAL, LIST, PLAIN = "tensor", "optional tensor", "list of tensors", "plain"
+_ANNOTATED = {"Tensor": TENSOR, "Optional": OPTIONAL, "Tensors": LIST}
+
+
+class Parameter(NamedTuple):
+    """One parameter of an operator's signature; `default` is source text, or None."""
+
+    name: str
+    kind: str
+    default: str | None
+    keyword_only: bool
+
+
+class Operator:
+    """A row of the table, as declared. `forms` holds the functions emitted from it."""
+
+    def __init__(
+        self,
+        signature: str,
+        kernel: Function,
+        promote: Promotion,
+        node: str | None,
+        results: tuple[str, ...] | type[list[Any]],
+        view: bool,
+        joint: Formula | None,
+        tangent: Any,
+        batch: Any,
+        formulas: dict[str, Formula],
+    ) -> None:
+        self.overload, self.parameters = _parse(signature, set(formulas))
+        self.name = self.overload.split(".")[0]
+        self.kernel = kernel
+        self.promote = promote
+        self.node_name = node or "".join(w.capitalize() for w in self.name.split("_")) + "Backward0"
+        self.listed = results is list
+        self.results: tuple[str, ...] = () if isinstance(results, type) else results
+        self.view = view
+        self.joint = joint
+        self.formulas = formulas
+        self.tangent = tangent
+        self.batch = batch
+        self.forms: dict[str, Function] = {}
+        self.node_class: type[Any] | None = None
+        for formula in self.every_formula():
+            self._check(formula)
+
+    @property
+    def inputs(self) -> list[Parameter]:
+        """The tensor arguments, in order: the node has an edge for each."""
+        return [p for p in self.parameters if p.kind != PLAIN]
+
+    def every_formula(self) -> list[Formula]:
+        """All formulas of the row."""
+        return [*self.formulas.values(), *([self.joint] if self.joint else [])]
+
+    def differentiable(self, name: str) -> bool:
+        """Whether a gradient can reach the argument `name`."""
+        return self.joint is not None or name in self.formulas
+
+    def gradient_names(self) -> list[str]:
+        """What a formula may call the gradients of the results."""
+        return ["g"] if self.listed or len(self.results) == 1 else [f"g_{r}" for r in self.results]
+
+    def vocabulary(self) -> set[str]:
+        """The words that a formula of this row may use."""
+        inputs = [p.name for p in self.inputs]
+        derived = [f"{name}_{what}" for name in inputs for what in ("shape", "dtype")]
+        plain = [p.name for p in self.parameters]
+        return {"F", "needs", *self.gradient_names(), *plain, *self.results, *derived}
+
+    def _check(self, formula: Formula) -> None:
+        known = self.vocabulary()
+        for word in words(formula):
+            if word not in known:
+                raise TypeError(
+                    f"a formula of {self.name} names '{word}', which is unknown there; "
+                    f"it may name {', '.join(sorted(known))}"
+                )
+        for name in self.formulas:
+            if name not in [p.name for p in self.inputs]:
+                raise TypeError(f"{self.name} has a formula for '{name}', which is no argument")
+
+    def __repr__(self) -> str:
+        return f"<operator {self.overload}>"
+
+
+registry: dict[str, Operator] = {}
+
+
+def words(formula: Formula) -> list[str]:
+    """The parameter names of a formula."""
+    return list(inspect.signature(formula).parameters)
+
+
+def op(
+    signature: str,
+    *,
+    kernel: Function,
+    promote: Promotion = None,
+    node: str | None = None,
+    results: tuple[str, ...] | type[list[Any]] = ("result",),
+    view: bool = False,
+    joint: Formula | None = None,
+    tangent: Any = None,
+    batch: Any = None,
+    doc: str | None = None,
+    **formulas: Formula,
+) -> Function:
+    """Declare an operator; the function returned is compiled on its first call.
+
+    `promote` applies PyTorch's type promotion to the tensor arguments (``"float"`` turns integers
+    into the default dtype) and lets them be numbers. `view` says that results share memory with
+    the first argument. `joint` computes the gradients of all tensor arguments at once, as a tuple.
+    `tangent` and `batch` say how the operator acts on tangents and on batches. Arguments are
+    annotated ``Tensor``, ``Optional`` or ``Tensors`` where no formula shows that they are tensors.
+    """
+    from .emit import form
+
+    operator = Operator(
+        signature, kernel, promote, node, results, view, joint, tangent, batch, formulas
+    )
+    if operator.overload in registry:
+        raise TypeError(f"operator {operator.overload} is declared twice")
+    registry[operator.overload] = operator
+    function = form(operator, "function")
+    function.__doc__ = doc
+    return function
+
+
+def _parse(signature: str, formulas: set[str]) -> tuple[str, list[Parameter]]:
+    """The name and parameters of a signature such as ``sum.dim(self, dim, keepdim=False)``."""
+    name, rest = signature.split("(", 1)
+    tree = ast.parse(f"def f({rest}: ...").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    arguments = tree.args
+    defaults: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
+    defaults += arguments.defaults
+    pairs = [(a, d, False) for a, d in zip(arguments.args, defaults, strict=True)]
+    pairs += [
+        (a, d, True) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    parameters = []
+    for argument, default, keyword_only in pairs:
+        word, note = argument.arg, argument.annotation
+        text = None if default is None else ast.unparse(default)
+        if isinstance(note, ast.Name):
+            kind = _ANNOTATED[note.id]
+        elif word == "self" or word in formulas:
+            kind = OPTIONAL if text == "None" else TENSOR
+        else:
+            kind = PLAIN
+        parameters.append(Parameter(word, kind, text, keyword_only))
+    return name, parameters

@@ -1,0 +1,390 @@
+"""Straight-line Python for each operator, compiled on its first call.
+
+`form` gives a function that, when first called, becomes the operator's code for exactly its
+signature: no loops over arguments, no ``*args``, no dictionaries on the fast path. Every form of an
+operator (function, in-place, binary operator) and its node class come from the one declaration.
+The sources are registered with `linecache`, so that debuggers and tracebacks show them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from collections.abc import Callable
+from sys import _getframe
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..autograd.graph import accumulate_edge
+from ..autograd.memory import UNTRACKED, Memory, tick
+from ..autograd.modes import GRAD, get_mode
+from ..autograd.variable import LEAF, Variable
+from ..autograd.where import internal_files, user_frame
+from ..raw.quiet import hush, unhush
+from . import runtime
+from .declare import LIST, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
+from .inplace import check_result, check_target, rebase
+from .node import node_class, saved_by
+
+FUNCTION, INPLACE, BINARY = "function", "in-place", "binary operator"
+
+# PyTorch takes NumPy's names for these parameters too.
+NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
+
+
+def form(operator: Operator, kind: str) -> Callable[..., Any]:
+    """The function of `operator` in one of its forms; its code is emitted when first called."""
+    found = operator.forms.get(kind)
+    if found is not None:
+        return found
+    name = operator.name + ("_" if kind == INPLACE else "")
+    filename = f"<gradfn {operator.overload}{'_' if kind == INPLACE else ''} ({kind})>"
+    internal_files.add(filename)
+    scope: dict[str, Any] = {"__name__": "gradfn.ops", "__file__": filename}
+
+    def become(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        real = emit(operator, kind, name, filename, scope)
+        function.__code__ = real.__code__
+        function.__defaults__, function.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
+        return function(*args, **kwargs)
+
+    stub = f"def {name}(*args, **kwargs): return become(args, kwargs)"
+    exec(compile(stub, filename, "exec"), scope | {"become": become}, scope)
+    function = FunctionType(scope[name].__code__, scope, name)
+    scope["become"] = become
+    function.__module__ = "gradfn"
+    function.__dict__.update(operator=operator, __signature__=public_signature(operator))
+    operator.forms[kind] = function
+    return function
+
+
+def inplace(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The in-place variant of a declared operator: ``mul_`` for ``mul``."""
+    return form(function.operator, INPLACE)  # type: ignore[attr-defined]
+
+
+def binary(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` as Python's binary operator: foreign operands get NotImplemented."""
+    return form(function.operator, BINARY)  # type: ignore[attr-defined]
+
+
+def public_signature(operator: Operator) -> inspect.Signature:
+    """The signature as declared, with PyTorch's `input` for `self`."""
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                word(p),
+                kinds[p.keyword_only],
+                default=inspect.Parameter.empty if p.default is None else _Source(p.default),
+            )
+            for p in operator.parameters
+        ]
+    )
+
+
+class _Source(str):
+    """A default value shown as it was written."""
+
+    __repr__ = str.__str__
+
+
+def word(parameter: Parameter) -> str:
+    return "input" if parameter.name == "self" else parameter.name
+
+
+def emit(
+    operator: Operator, kind: str, name: str, filename: str, scope: dict[str, Any]
+) -> FunctionType:
+    """Write and compile the code of `operator`; `scope` becomes its global names."""
+    source = "\n".join(forward_lines(operator, kind, name)) + "\n"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    scope.update(
+        OPERATOR=operator,
+        KERNEL=operator.kernel,
+        NODE=node_class(operator),
+        Tensor=Variable.concrete,
+        new=object.__new__,
+        GRAD=GRAD,
+        LEAF=LEAF,
+        FILES=internal_files,
+        Memory=Memory,
+        UNTRACKED=UNTRACKED,
+        SCALARS=runtime.SCALARS,
+        ndarray=np.ndarray,
+        get_mode=get_mode,
+        getframe=_getframe,
+        user_frame=user_frame,
+        tick=tick,
+        hush=hush,
+        unhush=unhush,
+        accumulate_edge=accumulate_edge,
+        scalar=runtime.scalar,
+        promote=runtime.promote,
+        fallback=runtime.fallback,
+        unrecorded=runtime.unrecorded,
+        as_view=runtime.as_view,
+        differentiable=runtime.differentiable,
+        check_target=check_target,
+        check_result=check_result,
+        rebase=rebase,
+    )
+    local: dict[str, Any] = {}
+    exec(compile(source, filename, "exec"), scope, local)
+    real: FunctionType = local[name]
+    return real
+
+
+def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
+    """The source of one form: read the arguments, run the kernel, record."""
+    lines = [f"def {name}({', '.join(_header(operator))}):"]
+    lines += [f"    if {alias} is not None: {name_} = {alias}" for name_, alias in _aliases(operator)]
+    every = ", ".join(word(p) for p in operator.parameters)
+    lines += [
+        "    mode = get_mode()",
+        "    if mode is not GRAD and mode.intercept is not None:",
+        f"        return mode.intercept(OPERATOR, {kind!r}, ({every},))",
+        "    try:",
+        *_read_arguments(operator),
+        "    except AttributeError:",
+        f"        return fallback(OPERATOR, {kind!r}, ({every},))",
+    ]
+    if kind == INPLACE:
+        lines += [f"    check_target(input, {name!r}, mode, {_any_edge(operator)})"]
+    lines += _promotion(operator)
+    lines += ["    token = hush()", "    try:"]
+    lines += [f"        r = {_kernel_call(operator)}"]
+    lines += ["    finally:", "        unhush(token)"]
+    if kind == INPLACE:
+        return lines + _finish_inplace(operator, name)
+    return lines + _finish(operator)
+
+
+def _header(operator: Operator) -> list[str]:
+    parts: list[str] = []
+    star = False
+    for p in operator.parameters:
+        if p.keyword_only and not star:
+            parts.append("*")
+            star = True
+        parts.append(word(p) if p.default is None else f"{word(p)}={p.default}")
+    aliases = _aliases(operator)
+    if aliases and not star:
+        parts.append("*")
+    parts += [f"{alias}=None" for _, alias in aliases]
+    if aliases:  # a required `dim` may come under its other name
+        named = {name for name, _ in aliases}
+        parts = [f"{part}=None" if part in named else part for part in parts]
+    return parts
+
+
+def _aliases(operator: Operator) -> list[tuple[str, str]]:
+    return [(p.name, NUMPY_NAMES[p.name]) for p in operator.parameters if p.name in NUMPY_NAMES]
+
+
+def _read_arguments(operator: Operator) -> list[str]:
+    """Arrays ``a0...`` and edges ``e0...`` of the tensor arguments."""
+    lines = []
+    for i, p in enumerate(operator.inputs):
+        name = word(p)
+        take = f"a{i} = {name}._array; e{i} = {name}._edge"
+        if p.kind == LIST:
+            lines += [f"{name} = tuple({name})", f"a{i} = [t._array for t in {name}]"]
+            lines += [f"e{i} = [t._edge for t in {name}]"]
+        elif p.kind == OPTIONAL:
+            lines += [f"if {name} is None: a{i} = e{i} = None"]
+            lines += [f"elif {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"] * (
+                operator.promote is not None
+            )
+            lines += [f"else: {take}"]
+        elif operator.promote and i > 0:
+            lines += [f"if {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"]
+            lines += [f"else: {take}"]
+        else:
+            lines += [take]
+    return ["        " + line for line in lines]
+
+
+def _promotion(operator: Operator) -> list[str]:
+    """Arrays ``x0...`` as the kernel gets them."""
+    count = len(operator.inputs)
+    arrays = ", ".join(f"a{i}" for i in range(count))
+    casts = ", ".join(f"x{i}" for i in range(count))
+    if not operator.promote:
+        return [f"    {casts} = {arrays}"]
+    plain = [f"a{i}.dtype is a0.dtype" for i in range(1, count)]
+    for i, p in enumerate(operator.inputs):
+        if p.kind == OPTIONAL:
+            plain[i - 1] = f"(a{i} is None or {plain[i - 1]})"
+    if operator.promote == "float":
+        plain.append("a0.dtype.kind not in 'biu'")
+    if not plain:
+        return [f"    {casts} = {arrays}"]
+    names = ", ".join(word(p) for p in operator.inputs)
+    return [
+        f"    if {' and '.join(plain)}: {casts} = {arrays}",
+        f"    else: {casts}, = promote(OPERATOR, ({names},), ({arrays},))",
+    ]
+
+
+def _kernel_call(operator: Operator) -> str:
+    arrays = iter(range(len(operator.inputs)))
+    arguments = []
+    for p in operator.parameters:
+        value = word(p) if p.kind == PLAIN else f"x{next(arrays)}"
+        arguments.append(f"{p.name}={value}" if p.keyword_only else value)
+    if isinstance(operator.kernel, np.ufunc):
+        arguments.append("out=...")
+    return f"KERNEL({', '.join(arguments)})"
+
+
+def _any_edge(operator: Operator) -> str:
+    """Whether an input that has a derivative wants a gradient."""
+    tests = []
+    for i, p in enumerate(operator.inputs):
+        if operator.differentiable(p.name):
+            tests.append(f"any(e{i})" if p.kind == LIST else f"e{i} is not None")
+    return "(" + (" or ".join(tests) or "False") + ")"
+
+
+def _finish(operator: Operator) -> list[str]:
+    """Wrap the kernel's result, and record the operation where a gradient is wanted."""
+    single = len(operator.results) == 1
+    if single:
+        lines = ["    out = new(Tensor)", "    out._array = r", "    out._memory = None"]
+    else:
+        lines = ["    out = [new(Tensor) for _ in r]", "    for t, array in zip(out, r):"]
+        lines += ["        t._array = array; t._memory = None"]
+    result = "out" if single or operator.listed else "tuple(out)"
+    if operator.view:
+        lines.append(f"    as_view(input, {'(out,)' if single else 'out'}, mode)")
+    if operator.every_formula():
+        lines.append(f"    if mode.grad and {_any_edge(operator)}:")
+        if operator.view and not single and not operator.listed:
+            raise TypeError(f"{operator}: views with named results are not supported")
+        record = _record(operator)
+        if single:
+            record += ["out._edge = (node, 0)"]
+        else:
+            record += ["for i, t in enumerate(out):"]
+            record += ["    t._edge = (node, i) if differentiable(t._array) else None"]
+        lines += ["        " + line for line in [*record, f"return {result}"]]
+    edges = [f"any(e{i})" if p.kind == LIST else f"e{i} is not None"
+             for i, p in enumerate(operator.inputs)]
+    if single:
+        lines += ["    out._edge = None"]
+    else:
+        lines += ["    for t in out: t._edge = None"]
+    lines += [
+        f"    if mode is not GRAD or {' or '.join(edges) or 'False'}:",
+        f"        unrecorded(OPERATOR, {'(out,)' if single else 'out'}, mode,"
+        f" {' or '.join(edges) or 'False'})",
+    ]
+    return [*lines, f"    return {result}"]
+
+
+def _record(operator: Operator, target: str = "") -> list[str]:
+    """Make the node; in-place forms (`target` names what they wrote to) save a copy of it."""
+    edges = []
+    for i, p in enumerate(operator.inputs):
+        leaf = f"accumulate_edge({word(p)}) if e{i} is LEAF else e{i}"
+        if p.kind == LIST:
+            leaf = f"*[accumulate_edge(t) if t._edge is LEAF else t._edge for t in {word(p)}]"
+        edges.append(leaf if operator.differentiable(p.name) else "None")
+    lines = ["node = new(NODE)", f"node.next = ({', '.join(edges)},)"]
+    if len(operator.results) == 1:
+        lines += ["node.shape = r.shape; node.dtype = r.dtype"]
+    else:
+        lines += ["node.metas = [(array.shape, array.dtype) for array in r]"]
+        lines += ["node.shape, node.dtype = node.metas[0] if node.metas else ((0,), None)"]
+    return lines + _save(operator, target) + [
+        "frame = getframe(1)",
+        "if frame.f_code.co_filename in FILES: frame = user_frame()",
+        "node.code = frame.f_code; node.lasti = frame.f_lasti; node.seq = tick()",
+        "node.hooks = node.status = node.extra = None",
+        "if mode is not GRAD: mode.recorded(node)",
+    ]
+
+
+def _save(operator: Operator, target: str) -> list[str]:
+    """Keep what the formulas name, each only where a formula that names it will be used."""
+    lines = []
+    saved = saved_by(operator)
+    index = {p.name: i for i, p in enumerate(operator.inputs)}
+    kinds = {p.name: p.kind for p in operator.inputs}
+    for name, users in saved.inputs.items():
+        i = index[name]
+        lines += [f"if {_wanted(operator, users)}:"]
+        lines += ["    " + line for line in _save_input(operator, name, i, kinds[name], target)]
+        lines += [f"else: node.v_{name} = None; node.m_{name} = UNTRACKED"]
+    for name in saved.results:
+        if target:
+            lines += [f"node.v_{name} = {target}._array; node.m_{name} = {target}.memory()"]
+            continue
+        single = len(operator.results) == 1
+        out, r = ("out", "r") if single else (f"out[{operator.results.index(name)}]",) * 2
+        r = "r" if single else f"r[{operator.results.index(name)}]"
+        lines += [f"node.v_{name} = {r}; node.m_{name} = {out}._memory or {out}.memory()"]
+    for name in saved.arguments:
+        lines += [f"node.v_{name} = {name}"]
+    for name, source, what in saved.derived:
+        i = index[source]
+        if kinds[source] == LIST:
+            lines += [f"node.v_{name} = [a.{what} for a in a{i}]"]
+        elif kinds[source] == OPTIONAL:
+            lines += [f"node.v_{name} = None if a{i} is None else a{i}.{what}"]
+        else:
+            lines += [f"node.v_{name} = a{i}.{what}"]
+    return lines
+
+
+def _save_input(operator: Operator, name: str, i: int, kind: str, target: str) -> list[str]:
+    value = "input" if name == "self" else name
+    if kind == LIST:
+        return [f"node.v_{name} = a{i}", f"node.m_{name} = [t.memory() for t in {value}]"]
+    if target and name == "self":
+        return [f"node.v_{name} = old; node.m_{name} = UNTRACKED"]
+    lines = [f"node.v_{name} = a{i}"]
+    if target:  # an operand that is the target itself was saved before the write
+        lines = [f"node.v_{name} = old if {value} is input else a{i}"]
+    tracked = f"{value}._memory or {value}.memory()"
+    no_tensor = []
+    if operator.promote and i > 0:
+        no_tensor.append(f"{value}.__class__ in SCALARS")
+    if kind == OPTIONAL:
+        no_tensor.append(f"{value} is None")
+    if target:
+        no_tensor.append(f"{value} is input")
+    if no_tensor:
+        tracked = f"UNTRACKED if {' or '.join(no_tensor)} else {tracked}"
+    return [*lines, f"node.m_{name} = {tracked}"]
+
+
+def _wanted(operator: Operator, users: set[str]) -> str:
+    """Whether one of the formulas for the inputs `users` will be used."""
+    differentiable = {p.name for p in operator.inputs if operator.differentiable(p.name)}
+    if users == differentiable:
+        return "True"
+    tests = [
+        f"any(e{i})" if p.kind == LIST else f"e{i} is not None"
+        for i, p in enumerate(operator.inputs)
+        if p.name in users
+    ]
+    return " or ".join(tests)
+
+
+def _finish_inplace(operator: Operator, name: str) -> list[str]:
+    """Write the result over the target, then record and rebase its history."""
+    lines = [f"    check_result(input, r, {name!r})"]
+    recorded = bool(operator.every_formula())
+    if recorded and "self" in saved_by(operator).inputs or recorded:
+        lines += [f"    old = a0.copy() if mode.grad and {_any_edge(operator)} else None"]
+    lines += ["    a0[...] = r", f"    input.memory().write({name!r})"]
+    if recorded:
+        lines += [f"    if mode.grad and {_any_edge(operator)}:"]
+        lines += ["        r = a0"]
+        lines += ["        " + line for line in _record(operator, "input")]
+        lines += ["        rebase(input, node)"]
+    return [*lines, "    return input"]

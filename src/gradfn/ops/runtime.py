@@ -1,0 +1,157 @@
+"""What emitted operators call off the fast path: numbers, promotion, views, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd.graph import Array
+from ..autograd.memory import tick
+from ..autograd.modes import Mode
+from ..autograd.variable import Variable
+from ..autograd.where import user_frame
+from .declare import LIST, OPTIONAL, PLAIN, Operator
+
+if TYPE_CHECKING:
+    from ..dtypes import dtype
+
+SCALARS = {bool: dtypes.BOOL, int: dtypes.INT, float: dtypes.FLOAT, complex: dtypes.COMPLEX}
+_CATEGORY = {"b": dtypes.BOOL, "u": dtypes.INT, "i": dtypes.INT, "c": dtypes.COMPLEX}
+
+
+def category(array: Any) -> int:
+    """The category of an array's dtype: bool < integer < floating < complex."""
+    return _CATEGORY.get(array.dtype.kind, dtypes.FLOAT)
+
+
+def differentiable(array: Array) -> bool:
+    """Whether a result of this dtype can require a gradient."""
+    return category(array) >= dtypes.FLOAT
+
+
+def scalar(value: Any, like: Array) -> Any:
+    """The number `value` in the dtype of `like`, or in its own where that would lose its kind."""
+    if SCALARS[value.__class__] <= category(like):
+        try:
+            return like.dtype.type(value)
+        except OverflowError:
+            return np.array(value, np.int64).astype(like.dtype)[()]
+    return dtypes.of_scalar(value).numpy.type(value)
+
+
+def result_type(values: Sequence[Any], arrays: Sequence[Any]) -> dtype:
+    """PyTorch's promotion: tensors with dimensions, then 0-d tensors, then numbers; the later
+    matter only where they are of a higher category."""
+    ranks: list[dtype | None] = [None, None, None]
+    for value, array in zip(values, arrays, strict=True):
+        if array is None:
+            continue
+        number = value.__class__ in SCALARS or getattr(value, "_number", False)
+        if number:
+            rank, own = 2, dtypes.of_scalar(array[()])
+        else:
+            rank, own = int(array.ndim == 0), dtypes.from_numpy(array.dtype)
+        known = ranks[rank]
+        ranks[rank] = own if known is None else dtypes.promote_types(known, own)
+    result: dtype | None = None
+    for lower in ranks:
+        if result is None:
+            result = lower
+        elif lower is not None and lower.category > result.category:
+            if lower.is_complex and result.is_floating_point:
+                result = result.to_complex()
+            else:
+                result = dtypes.promote_types(result, lower)
+    assert result is not None
+    return result
+
+
+def promote(
+    operator: Operator, values: tuple[Any, ...], arrays: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The arrays in the dtype that PyTorch computes `operator` in."""
+    target = result_type(values, arrays)
+    if operator.promote == "float" and target.category < dtypes.FLOAT:
+        target = dtypes.get_default_dtype()
+    return tuple(
+        a if a is None or a.dtype == target.numpy else np.asarray(a).astype(target.numpy)
+        for a in arrays
+    )
+
+
+def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...]) -> Any:
+    """Call again with numbers as tensors; refuse what is neither number nor tensor."""
+    from .emit import BINARY, form
+
+    converted: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for position, (p, value) in enumerate(zip(operator.parameters, arguments, strict=True)):
+        fits = p.kind == PLAIN or _is_tensor_argument(value, p.kind)
+        if not fits and operator.promote and _is_number(value):
+            value = wrapped_number(value)
+        elif not fits:
+            if kind == BINARY:
+                return NotImplemented
+            wanted = "tuple of Tensors" if p.kind == LIST else "Tensor"
+            name = "input" if p.name == "self" else p.name
+            raise TypeError(
+                f"{operator.name}(): argument '{name}' (position {position + 1}) must be {wanted}, "
+                f"not {type(value).__name__}"
+            )
+        if p.keyword_only:
+            keywords[p.name] = value
+        else:
+            converted.append(value)
+    return form(operator, kind)(*converted, **keywords)
+
+
+def _is_tensor_argument(value: Any, kind: str) -> bool:
+    if kind == LIST:
+        return isinstance(value, Sequence) and all(isinstance(v, Variable) for v in value)
+    return isinstance(value, Variable) or (kind == OPTIONAL and value is None)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | complex | np.number | np.bool_)
+
+
+def wrapped_number(value: Any) -> Any:
+    """A number as a 0-d tensor that keeps a number's low rank in type promotion."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    tensor = Variable.wrap(np.array(plain, dtypes.of_scalar(plain).numpy))
+    tensor._number = True
+    return tensor
+
+
+def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -> None:
+    """Mark results that have no history: inference tensors, and where a history was cut."""
+    for out in outs:
+        if mode.inference:
+            out._inference = True
+        if cut:
+            frame = user_frame(2)
+            why = "outside the graph, under no_grad" if not mode.grad else "not differentiable"
+            if mode.grad and not differentiable(out._array):
+                why = f"of dtype {out.dtype}, which has no gradients"
+            out._cut = (f"{operator.name} was {why}", frame.f_code, frame.f_lasti)
+
+
+def as_view(base: Any, outs: Sequence[Any], mode: Mode) -> None:
+    """Make `outs` views of `base`: they share its memory, and follow its history."""
+    memory = base.memory()
+    root = base if base._base is None else base._base
+    if memory.views is None:
+        memory.views = []
+    for out in outs:
+        out._memory = memory
+        out._base = root
+        if not mode.grad:
+            out._view_kind = "no_grad"
+        memory.views.append(ref(out))
+    if len(memory.views) > memory.prune_at:
+        memory.views = [view for view in memory.views if view() is not None]
+        memory.prune_at = 2 * len(memory.views) + 8
