@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from opdb import OPS, lookup
 from opdb.candidate import lib
 from opdb.measure import EXPECTED_WARNINGS
 
@@ -53,12 +55,25 @@ def written(text: str) -> Any:
     return eval(text, dict(NUMBERS))
 
 
-def missing(function: str) -> list[str]:
-    """The names in a function that the library under test lacks."""
-    places = (lib, lib.Tensor, *(getattr(lib, name, None) for name in ("linalg", "nn")))
-    places += (getattr(lib, "nn", None) and lib.nn.functional, math)
-    names = {n.attr for n in ast.walk(ast.parse(function)) if isinstance(n, ast.Attribute)}
-    return sorted(name for name in names if not any(hasattr(place, name) for place in places))
+def missing(function: str) -> set[str]:
+    """The names in a function that the library under test lacks, those of the database aside."""
+    attributes = [n for n in ast.walk(ast.parse(function)) if isinstance(n, ast.Attribute)]
+    lacking = {node.attr for node in attributes if not exists(node)}
+    return lacking - {op.base for op in OPS}
+
+
+def exists(node: ast.Attribute) -> bool:
+    """Whether the library has what an expression such as `torch.linalg.norm` or `x.abs` names."""
+    path = ast.unparse(node)
+    if path == "math.pi":
+        return True
+    if not re.fullmatch(r"torch(\.\w+)+", path):
+        return hasattr(lib.Tensor, node.attr)
+    try:
+        lookup(lib, path.removeprefix("torch."))
+    except (AttributeError, NotImplementedError):
+        return False
+    return True
 
 
 def leaves(row: Row) -> list[Any]:
@@ -83,7 +98,7 @@ def assert_exact(actual: Any, expected: Any, what: str) -> None:
 @pytest.mark.parametrize("row", list(rows()), ids=lambda row: f"{row.function}({row.inputs})")
 def test_edge(row: Row) -> None:
     if lacking := missing(row.function):
-        pytest.skip(f"{lib.__name__} lacks {', '.join(lacking)}")
+        pytest.skip(f"{lib.__name__} lacks {', '.join(sorted(lacking))}")
     inputs = leaves(row)
     if row.value.startswith("EXC "):
         name, phrase = row.value.removeprefix("EXC ").split(": ")

@@ -14,6 +14,7 @@ from opdb.measure import (
     EXPECTED_WARNINGS,
     assert_same,
     in_place,
+    is_tensor,
     node_names,
     noting,
     pull_back,
@@ -97,7 +98,7 @@ def test_in_place(oracle: ModuleType, op: OpInfo, dtype: str) -> None:
     """Values, versions, graphs and gradients, or the same refusal."""
 
     def check(own: Call, torch: Call, key: str) -> None:
-        if not tensors(torch.args[op.receiver]):
+        if not is_tensor(torch.args[op.receiver]):
             return
         try:
             expected, _ = in_place(op, oracle, torch)

@@ -28,8 +28,8 @@ OPS = [
     ),
     binary("maximum", "fm", dtypes=REAL + BOOL, scalars=()),
     binary("minimum", "fm", dtypes=REAL + BOOL, scalars=()),
-    binary("max~binary", "fm", dtypes=REAL + BOOL, scalars=(), rows=("max_binary",)),
-    binary("min~binary", "fm", dtypes=REAL + BOOL, scalars=(), rows=("min_binary",)),
+    binary("max~binary", "fm", dtypes=REAL + BOOL, scalars=()),
+    binary("min~binary", "fm", dtypes=REAL + BOOL, scalars=()),
     op(
         "clamp",
         [

@@ -267,11 +267,6 @@ class OpInfo:
         return self.name.split("~")[0].rsplit(".", 1)[-1]
 
     @property
-    def variant(self) -> str:
-        """The operator's name with its variant as an identifier."""
-        return self.name.rsplit(".", 1)[-1].replace("~", "_")
-
-    @property
     def grad_dtypes(self) -> tuple[str, ...]:
         """The dtypes under test in which some sample has gradients."""
         found = [d for d in self.dtypes if any(True for _ in self.cases(d, differentiable=True))]

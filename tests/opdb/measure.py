@@ -31,11 +31,16 @@ EXPECTED_WARNINGS = (
 """What PyTorch warns about in some samples, as filters."""
 
 
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor, of any library."""
+    return hasattr(value, "grad_fn")
+
+
 def tensors(result: Any) -> list[Any]:
     """The tensors in a result."""
     if isinstance(result, list | tuple):
         return [tensor for item in result for tensor in tensors(item)]
-    return [result] if hasattr(result, "grad_fn") else []
+    return [result] if is_tensor(result) else []
 
 
 def to_numpy(tensor: Any) -> Values:
@@ -118,7 +123,7 @@ def structure(result: Any) -> Any:
         own = [name for name in dir(result) if not name.startswith(("_", "n_"))]
         fields = sorted(set(own) - set(dir(tuple)) - set(dir(list)))
         return ("list" if isinstance(result, list) else "tuple", fields, [*map(structure, result)])
-    if tensors(result):
+    if is_tensor(result):
         return dtype_name(result), tuple(result.shape)
     return result
 

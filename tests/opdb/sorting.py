@@ -45,7 +45,6 @@ OPS = [
             several=False,
             identity=False,
             more=[sample(TIED, 0).not_smooth(), sample(LAST_NAN, 0).only(*FLOAT).not_smooth()],
-            rows=(name.replace("~", "_"),),
         )
         for name in ("max~dim", "min~dim")
     ),
