@@ -1,1 +1,13 @@
 """The graph and its engine: nodes, edges, modes, hooks, the backward pass. Knows no operator."""
+
+from . import graph as graph
+from .anomaly import detect_anomaly as detect_anomaly
+from .anomaly import set_detect_anomaly as set_detect_anomaly
+from .backward import backward as backward
+from .backward import grad as grad
+from .function import Function as Function
+from .modes import enable_grad as enable_grad
+from .modes import inference_mode as inference_mode
+from .modes import no_grad as no_grad
+from .modes import set_grad_enabled as set_grad_enabled
+from .variable import Variable as Variable

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .engine import Captured, Root, run_backward
-from .graph import Edge, Node
+from .node import Edge, Node
 from .variable import LEAF, Variable
-from .where import here
+from .where import decode, here
 
 Tensors = Any  # a tensor, a gradient edge, or a sequence of them
 
@@ -187,5 +187,7 @@ def _size(shape: Sequence[int]) -> str:
 
 def _why_cut(tensor: Any) -> str:
     """What is known of why `tensor` has no history, for the end of an error message."""
-    cut = tensor._cut
-    return f". {cut}" if cut else ". It is a leaf made without requires_grad=True."
+    if tensor._cut is None:
+        return ". It is a leaf that was made without requires_grad=True."
+    why, code, lasti = tensor._cut
+    return f". Its history was cut: {why}, at {decode(code, lasti)}."

@@ -8,13 +8,15 @@ state is local to the pass: passes may nest, and run in several threads over sha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from .graph import Node
+from .anomaly import watched
 from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from .modes import get_mode, set_mode
+from .node import Node
+from .passes import running
 from .readings import Arrays, Tensors
 from .where import Where
 
@@ -37,15 +39,16 @@ def run_backward(
     """
     order = topological_order(edge[0] for edge, _ in roots)
     needed = None if captured is None else leading_to(captured, order, accumulate)
-    reading = Tensors() if create_graph else Arrays()
-    mode = get_mode()
+    reading = (Tensors if create_graph else Arrays)(order if needed is None else needed)
+    arrived, deliver = reading.arrived, reading.deliver
+    mode, outer = get_mode(), running.set(reading)
     set_mode(mode.replace(grad=create_graph))
     try:
         with np.errstate(all="ignore"):
             for root, grad in roots:
-                reading.deliver(root, grad, None, 0)
+                deliver(root, grad, None)
             for node in order:
-                grad = reading.arrived.pop(node, None)
+                grad = arrived.pop(node, None)
                 if grad is None:
                     continue
                 hooks = node.hooks
@@ -57,16 +60,25 @@ def run_backward(
                         continue
                 if hooks is not None and hooks.pre:
                     grad = call_pre_hooks(node, grad, reading)
-                grads = reading.run(node, grad)
+                if mode.anomaly:
+                    grads = watched(node, grad, create_graph, mode.check_nan)
+                else:
+                    grads = node.backward_tensors(grad) if create_graph else node.backward(grad)
                 if hooks is not None and hooks.post:
                     grads = call_post_hooks(node, grads, grad, reading)
                 if not keep_graph:
                     node.release(by)
-                for index, edge in enumerate(node.next):
-                    if edge is not None and (grad := grads[index]) is not None:
-                        reading.deliver(edge, grad, node, index)
-                grad = grads = None  # an unshared gradient becomes the leaf's own, uncopied
+                for edge, grad in zip(node.next, grads):
+                    if edge is not None and grad is not None:
+                        deliver(edge, grad, node)
+                del grad, grads  # a gradient that nobody else holds becomes the leaf's, uncopied
+        for callback in reading.callbacks:
+            callback()
+    except BaseException:
+        reading.undo()
+        raise
     finally:
+        running.reset(outer)
         set_mode(mode)
 
 
@@ -100,6 +112,7 @@ def leading_to(targets: Captured, order: list[Node], accumulate: bool) -> set[No
 
 def capture(node: Node, grad: object, captured: Captured, reading: Arrays) -> None:
     """Note the gradients of those outputs of `node` that were asked for."""
-    for nr, value in enumerate([grad] if node.outputs == 1 else grad):  # type: ignore[arg-type]
+    values: Any = [grad] if node.outputs == 1 else grad
+    for nr, value in enumerate(values):
         if (node, nr) in captured:
             captured[node, nr] = reading.capture(value)

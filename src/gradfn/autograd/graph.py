@@ -1,266 +1,178 @@
-"""The graph: nodes, edges, and the leaves' AccumulateGrad.
-
-A node is made by one operation. `next` holds its edges, one for each tensor input: the node and
-output number that the input came from, or None where no gradient is wanted. Nodes never refer to
-the tensors they made, so a graph has no reference cycles and is freed with its last tensor.
-"""
+"""The graph as users meet it: PyTorch's `torch.autograd.graph`."""
 
 from __future__ import annotations
 
 import threading
-import traceback
-from collections.abc import Callable
-from sys import getrefcount
-from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Optional, TypeAlias
-from weakref import ref
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
-import numpy as np
+from .hooks import RemovableHandle
+from .modes import ModeChange, get_mode
+from .node import Node
+from .passes import current_pass
+from .variable import Variable
 
-from .hooks import NodeHooks, RemovableHandle
-from .memory import Memory, tick
-from .where import Where, decode, user_frame
-
-if TYPE_CHECKING:
-    from .variable import Variable
-
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-Edge: TypeAlias = Optional[tuple["Node", int]]
-
-
-class Metadata(NamedTuple):
-    """Shape and dtype of one output of a node."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
 
 
-class Node:
-    """An operation of the graph. `shape` and `dtype` are those of its (first) output."""
+class GradientEdge(NamedTuple):
+    """Where a gradient goes: output number `output_nr` of `node`. Takes a tensor's place in
+    `backward` and `grad`."""
 
-    __slots__ = (
-        "__weakref__",
-        "code",
-        "dtype",
-        "extra",
-        "hooks",
-        "lasti",
-        "next",
-        "seq",
-        "shape",
-        "status",
-    )
-    next: tuple[Edge, ...]
-    seq: int
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    code: CodeType
-    lasti: int
-    hooks: NodeHooks | None
-    status: Status | None
-    extra: dict[str, Any] | None
-
-    outputs: ClassVar[int] = 1  # 0: as many as `metas` says; the gradient is then a list
-    saved_inputs: ClassVar[dict[str, int]] = {}  # name -> index of its edge
-    saved_results: ClassVar[dict[str, int]] = {}  # name -> output number
-    saved_arguments: ClassVar[tuple[str, ...]] = ()
-
-    def backward(self, grad: Any) -> tuple[Any, ...]:
-        """Gradients of the inputs from the gradient of the output: arrays in, arrays out."""
-        raise NotImplementedError(f"derivative for {self.name()} is not implemented")
-
-    def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
-        """The same rule read on tensors, so that it is recorded itself."""
-        raise NotImplementedError(f"derivative for {self.name()} is not implemented")
-
-    def release(self, by: Where | None) -> None:
-        """Drop the saved values after a backward pass called at `by`."""
-
-    def locate(self) -> None:
-        """Number the node and note the user's line that is running now."""
-        frame = user_frame(2)
-        self.code = frame.f_code
-        self.lasti = frame.f_lasti
-        self.seq = tick()
-        self.hooks = self.status = self.extra = None
-
-    def metadata_of(self, output_nr: int) -> Metadata:
-        return Metadata(self.shape, self.dtype)
-
-    def outputs_now(self) -> int:
-        """The number of outputs of this node, where its class leaves it open."""
-        return self.outputs
-
-    @property
-    def where(self) -> Where:
-        """The user's line that made this node."""
-        return decode(self.code, self.lasti)
-
-    @property
-    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """The nodes that made the inputs, with the number of the output that each input was."""
-        return tuple((None, 0) if edge is None else edge for edge in self.next)
-
-    @property
-    def metadata(self) -> dict[Any, Any]:
-        """A dictionary for the user's own notes on this node."""
-        if self.extra is None:
-            self.extra = {}
-        notes: dict[Any, Any] = self.extra.setdefault("metadata", {})
-        return notes
-
-    def name(self) -> str:
-        """The node's name, as PyTorch gives it."""
-        return type(self).__name__
-
-    def _sequence_nr(self) -> int:
-        return self.seq
-
-    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_inputs, grad_outputs)`` after this node has run; what it returns, a tuple
-        of as many gradients, replaces `grad_inputs`."""
-        return self.hooked().post.add(fn)
-
-    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_outputs)`` before this node runs; what it returns replaces them."""
-        return self.hooked().pre.add(fn)
-
-    def hooked(self) -> NodeHooks:
-        """This node's hooks, made on first demand."""
-        if self.hooks is None:
-            self.hooks = NodeHooks()
-        return self.hooks
-
-    def remember_stack(self) -> None:
-        """Keep the whole stack of the forward call (anomaly mode)."""
-        if self.extra is None:
-            self.extra = {}
-        self.extra["stack"] = traceback.extract_stack(user_frame(2))
-
-    def pack(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
-        """Replace the saved tensors by what `pack` makes of them, until `unpack` is asked."""
-        raise NotImplementedError(f"saved tensor hooks on {self.name()}")
-
-    def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+    node: Node
+    output_nr: int
+    ownership_token: Node | None = None
 
 
-class Status:
-    """Why a node cannot simply run: its values were freed, or packed away by hooks."""
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """The edge at which the gradient of `tensor` arrives.
 
-    __slots__ = ()
-
-    def node(self, node: Node) -> Node:
-        """The node to run instead, its saved values in place; RuntimeError where that is over."""
-        raise NotImplementedError
-
-
-class Freed(Status):
-    """The saved values went with an earlier backward pass."""
-
-    __slots__ = ("by",)
-
-    def __init__(self, by: Where | None) -> None:
-        self.by = by
-
-    def node(self, node: Node) -> Node:
-        earlier = f" called at {self.by}" if self.by else ""
+    >>> import gradfn
+    >>> x = gradfn.tensor(1.0, requires_grad=True)
+    >>> get_gradient_edge(x * 2).node.name()
+    'MulBackward0'
+    """
+    if not tensor.requires_grad:
         raise RuntimeError(
-            "Trying to backward through the graph a second time (or directly access saved tensors "
-            f"after they have already been freed). {node.name()} was made at {node.where}; its "
-            f"saved values were freed by the backward pass{earlier}. Specify retain_graph=True in "
-            "that call if you need to go through the graph again."
+            "It is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients"
         )
+    node, nr = tensor.edge()
+    return GradientEdge(node, nr, None if tensor.grad_fn is not None else node)
 
 
-def stale(node: Node, name: str, shape: tuple[int, ...], memory: Memory) -> RuntimeError:
-    """The error for a saved value whose memory was written after the node saved it."""
-    later = memory.since(node.seq)
-    expected = memory.version - len(later)
-    text = (
-        "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{list(shape)}], which {node.name()} saved as '{name}' at {node.where}, "
-        f"is at version {memory.version}; expected version {expected} instead."
-    )
-    if later:
-        text += f" It was changed by {later[0].operator} at {later[0].where}."
-    return RuntimeError(
-        text + " Hint: use the out-of-place form of that operation, clone() the tensor before it, "
-        "or move it after the backward pass."
-    )
+def increment_version(tensor: Any) -> None:
+    """Count an in-place write to `tensor` (or to each of several) made behind autograd's back."""
+    for each in [tensor] if isinstance(tensor, Variable) else tensor:
+        if each._inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        each.memory().write("increment_version")
 
 
-_accumulation = threading.Lock()
+class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
+    """Pass what nodes save through ``pack(tensor)``, and through ``unpack(packed)`` when used.
+
+    >>> import gradfn
+    >>> x = gradfn.tensor(2.0, requires_grad=True)
+    >>> with saved_tensors_hooks(lambda t: t.item(), lambda v: gradfn.tensor(v)):
+    ...     y = x * x
+    >>> y.grad_fn._raw_saved_self is not None
+    True
+    """
+
+    def __init__(
+        self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
+    ) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+        self._changes: list[ModeChange] = []
+
+    def __enter__(self) -> None:
+        mode = get_mode()
+        if mode.hooks_refused is not None:
+            raise RuntimeError(mode.hooks_refused)
+        hooks = (*mode.saved_hooks, (self.pack_hook, self.unpack_hook))
+        self._changes.append(ModeChange(saved_hooks=hooks))
+        self._changes[-1].__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        self._changes.pop().__exit__()
 
 
-def _expected_references() -> int:
-    """What `getrefcount` says of a gradient that nobody but the pass holds."""
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801
+    """Keep what nodes save as copies: gradfn's tensors are all on the CPU."""
 
-    def inner(grad: Array) -> int:
-        return getrefcount(grad)
-
-    return inner(np.empty(1))
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: tensor.clone(), lambda packed: packed)
 
 
-_UNSHARED = _expected_references() + 1
+class disable_saved_tensors_hooks(ModeChange):  # noqa: N801
+    """Refuse saved tensor hooks, with `error_message`."""
+
+    def __init__(self, error_message: str) -> None:
+        super().__init__(hooks_refused=error_message)
+
+    def __enter__(self) -> None:
+        if get_mode().saved_hooks:
+            raise RuntimeError(self._changes["hooks_refused"])
+        super().__enter__()
 
 
-class AccumulateGrad(Node):
-    """A leaf's node: adds what arrives to the leaf's `grad`."""
+class _MultiHandle(RemovableHandle):
+    """Removes several hooks at once."""
 
-    __slots__ = ("variable",)
-    variable: Variable
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
 
-    def __init__(self, variable: Variable) -> None:
-        self.variable = variable
-        self.next = ()
-        self.shape = variable._array.shape
-        self.dtype = variable._array.dtype
-        self.locate()
-        self.hooks = variable._hooks
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
 
-    def name(self) -> str:
-        return "torch::autograd::AccumulateGrad"
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.handles
 
-    def _sequence_nr(self) -> int:
-        return 2**64 - 1  # PyTorch gives leaves the highest priority
-
-    def backward(self, grad: Any) -> tuple[Any, ...]:
-        variable = self.variable
-        with _accumulation:
-            if variable._grad is None:
-                if type(grad) is np.ndarray and grad.base is None:
-                    own = grad if getrefcount(grad) <= _UNSHARED else grad.copy()
-                else:
-                    own = np.array(grad, self.dtype)
-                variable._grad = variable.wrap(own)
-            else:
-                variable._grad.add_in_place(grad)
-        self._after()
-        return ()
-
-    def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
-        variable = self.variable
-        old = variable._grad
-        variable._grad = grad if old is None else old + grad
-        self._after()
-        return ()
-
-    def hooked(self) -> NodeHooks:
-        self.hooks = self.variable._hooks = super().hooked()  # they outlive this node
-        return self.hooks
-
-    def _after(self) -> None:
-        if self.variable._after_accumulate:
-            for hook in self.variable._after_accumulate.now():
-                hook(self.variable)
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.handles = state
 
 
-def accumulate_edge(variable: Variable) -> tuple[Node, int]:
-    """The edge to `variable`'s AccumulateGrad, which lives as long as some graph refers to it."""
-    found = variable._accumulator
-    node = found() if found is not None else None
-    if node is None:
-        node = AccumulateGrad(variable)
-        variable._accumulator = ref(node)
-    return node, 0
+def register_multi_grad_hook(
+    tensors: Sequence[Any], fn: Callable[..., None], *, mode: Literal["all", "any"] = "all"
+) -> RemovableHandle:
+    """Call `fn` once per backward pass: with all gradients of `tensors` (None where none came), or,
+    with ``mode="any"``, with the first that is known.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    watched = list(tensors)
+    if mode == "any":
+        return _MultiHandle(_any_hooks(watched, fn))
+    return _MultiHandle(_all_hooks(watched, fn))
+
+
+def _any_hooks(tensors: list[Any], fn: Callable[..., None]) -> list[RemovableHandle]:
+    lock = threading.Lock()
+    ran: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+
+    def hook(grad: Any) -> None:
+        this_pass = current_pass()
+        with lock:
+            first = not ran.get(this_pass)
+            ran[this_pass] = True
+        if first:
+            fn(grad)
+
+    return [t.register_hook(hook) for t in tensors if t.requires_grad]
+
+
+def _all_hooks(tensors: list[Any], fn: Callable[..., None]) -> list[RemovableHandle]:
+    lock = threading.Lock()
+    seen: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+    wanted = [t.edge() if t.requires_grad else None for t in tensors]
+
+    def make(index: int) -> Callable[[Any], None]:
+        def hook(grad: Any) -> None:
+            this_pass = current_pass()
+            with lock:
+                if this_pass not in seen:
+                    seen[this_pass] = [None] * len(tensors) + [0]
+                grads = seen[this_pass]
+                grads[index] = grad
+                grads[-1] += 1
+                expected = sum(edge is not None and edge[0] in this_pass.nodes for edge in wanted)
+                done = grads[-1] == expected
+            if done:
+                fn(grads[:-1])
+
+        return hook
+
+    return [t.register_hook(make(i)) for i, t in enumerate(tensors) if t.requires_grad]

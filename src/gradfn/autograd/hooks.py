@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 if TYPE_CHECKING:
-    from .graph import Node
+    from .node import Node
     from .readings import Arrays
 
 Hook = Callable[..., Any]

@@ -36,16 +36,16 @@ class Write(NamedTuple):
 
 
 class Memory:
-    """What all tensors over the same memory share: the version counter and the live views."""
+    """What all tensors over the same memory share: the version counter and the live views.
 
-    __slots__ = ("modified", "prune_at", "version", "views", "writes")
+    One is made for each tensor that a node saves, so a new one sets no fields.
+    """
 
-    def __init__(self) -> None:
-        self.modified = 0
-        self.version = 0
-        self.writes: deque[Write] | None = None
-        self.views: list[ref[Any]] | None = None
-        self.prune_at = 8
+    modified: int = 0  # the time of the last write
+    version: int = 0
+    writes: deque[Write] | None = None
+    views: list[ref[Any]] | None = None
+    prune_at: int = 8
 
     def write(self, operator: str) -> None:
         """Note that `operator` has changed the memory at the user's line running now."""

@@ -6,10 +6,10 @@ import functools
 import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from .graph import Node
+    from .node import Node
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 PackHooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
@@ -19,10 +19,18 @@ class Mode:
     """What operators consult: whether to record, and who wants to see what is recorded.
 
     `intercept` takes over every operator call (function transforms); `saved_hooks` pack what nodes
-    save; `anomaly` keeps the stack of each node and looks for NaN in the backward pass.
+    save, unless `hooks_refused` says why not; `anomaly` keeps the stack of each node and looks for NaN in the backward pass.
     """
 
-    __slots__ = ("anomaly", "check_nan", "grad", "inference", "intercept", "saved_hooks")
+    __slots__ = (
+        "anomaly",
+        "check_nan",
+        "grad",
+        "hooks_refused",
+        "inference",
+        "intercept",
+        "saved_hooks",
+    )
 
     def __init__(
         self,
@@ -30,6 +38,7 @@ class Mode:
         inference: bool = False,
         intercept: Callable[..., Any] | None = None,
         saved_hooks: tuple[PackHooks, ...] = (),
+        hooks_refused: str | None = None,
         anomaly: bool = False,
         check_nan: bool = True,
     ) -> None:
@@ -37,6 +46,7 @@ class Mode:
         self.inference = inference
         self.intercept = intercept
         self.saved_hooks = saved_hooks
+        self.hooks_refused = hooks_refused
         self.anomaly = anomaly
         self.check_nan = check_nan
 
@@ -82,32 +92,26 @@ class ModeChange:
     def __exit__(self, *exc: object) -> None:
         set_mode(get_mode().replace(**self._previous.pop()))
 
-    def clone(self) -> ModeChange:
-        """A fresh change of the same kind: decorated functions may be re-entered."""
-        copy = object.__new__(type(self))
-        ModeChange.__init__(copy, **self._changes)
-        return copy
-
     def __call__(self, function: _F) -> _F:
         if inspect.isclass(function):
-            return self._decorate_class(function)
+            return cast(_F, self._decorate_class(function))
         if inspect.isgeneratorfunction(function):
-            return self._decorate_generator(function)
+            return cast(_F, self._decorate_generator(function))
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def run_async(*args: Any, **kwargs: Any) -> Any:
-                with self.clone():
+                with ModeChange(**self._changes):
                     return await function(*args, **kwargs)
 
-            return run_async  # type: ignore[return-value]
+            return cast(_F, run_async)
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:
-            with self.clone():
+            with ModeChange(**self._changes):
                 return function(*args, **kwargs)
 
-        return run  # type: ignore[return-value]
+        return cast(_F, run)
 
     def _decorate_class(self, cls: Any) -> Any:
         cls.__init__ = self(cls.__init__)
@@ -122,7 +126,7 @@ class ModeChange:
             resume: Callable[[], Any] = functools.partial(next, generator)
             while True:
                 try:
-                    with self.clone():
+                    with ModeChange(**self._changes):
                         item = resume()
                 except StopIteration as stop:
                     return stop.value
@@ -130,7 +134,7 @@ class ModeChange:
                     sent = yield item
                     resume = functools.partial(generator.send, sent)
                 except GeneratorExit:
-                    with self.clone():
+                    with ModeChange(**self._changes):
                         generator.close()
                     raise
                 except BaseException as error:
@@ -139,7 +143,18 @@ class ModeChange:
         return run
 
 
-class no_grad(ModeChange):  # noqa: N801 - PyTorch's name
+class _BareDecorator(ModeChange):
+    """A mode change that may also decorate without being called: ``@no_grad``."""
+
+    def __new__(cls, function: Any = None) -> Any:
+        change: Any = super().__new__(cls)
+        if function is None:
+            return change
+        change.__init__()
+        return change(function)
+
+
+class no_grad(_BareDecorator):  # noqa: N801 - PyTorch's name
     """Record no operations: results have ``requires_grad=False``.
 
     >>> import gradfn
@@ -149,26 +164,12 @@ class no_grad(ModeChange):  # noqa: N801 - PyTorch's name
     False
     """
 
-    def __new__(cls, orig_func: Any = None) -> Any:
-        self = super().__new__(cls)
-        if orig_func is None:
-            return self
-        self.__init__()
-        return self(orig_func)
-
     def __init__(self) -> None:
         super().__init__(grad=False)
 
 
-class enable_grad(ModeChange):  # noqa: N801
+class enable_grad(_BareDecorator):  # noqa: N801
     """Record operations again inside `no_grad`."""
-
-    def __new__(cls, orig_func: Any = None) -> Any:
-        self = super().__new__(cls)
-        if orig_func is None:
-            return self
-        self.__init__()
-        return self(orig_func)
 
     def __init__(self) -> None:
         super().__init__(grad=True)
@@ -188,16 +189,19 @@ class set_grad_enabled(ModeChange):  # noqa: N801
         self.__exit__()
         return super().__call__(function)
 
+    def __str__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self._changes['grad']})"
+
 
 class inference_mode(ModeChange):  # noqa: N801
     """Record nothing, and mark new tensors as never to take part in a graph."""
 
     def __new__(cls, mode: Any = True) -> Any:
-        self = super().__new__(cls)
+        change: Any = super().__new__(cls)
         if isinstance(mode, bool):
-            return self
-        self.__init__()
-        return self(mode)
+            return change
+        change.__init__()
+        return change(mode)
 
     def __init__(self, mode: bool = True) -> None:
         super().__init__(inference=mode, grad=not mode)

@@ -1,36 +1,44 @@
-"""What flows through a backward pass: plain arrays, or tensors that are recorded themselves."""
+"""A backward pass's values: plain arrays, or tensors that are recorded themselves."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
-from .graph import Edge, Metadata, Node
+from .node import Edge, Metadata, Node
 from .variable import Variable
 
 
 class Arrays:
     """A pass over arrays (NumPy scalars stand for 0-d arrays until somebody looks at them)."""
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: Collection[Node]) -> None:
+        self.nodes = nodes  # those that will run
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
         self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
+        self.callbacks: list[Callable[[], object]] = []  # to call when the pass is over
+        self.touched: list[tuple[Any, Any, Any]] = []  # leaves, their old `grad`, its old values
 
-    def run(self, node: Node, grad: Any) -> tuple[Any, ...]:
-        return node.backward(grad)
+    def undo(self) -> None:
+        """Give the leaves back the gradients that they had before the pass."""
+        for leaf, grad, array in reversed(self.touched):
+            leaf._grad = grad
+            if grad is not None and array is not None:
+                np.copyto(grad._array, array)
 
-    def deliver(self, edge: tuple[Node, int], grad: Any, by: Node | None, index: int) -> None:
+    def deliver(self, edge: tuple[Node, int], grad: Any, by: Node | None) -> None:
         """Add `grad` to what has arrived at `edge`, brought to the shape and dtype due there."""
         node, nr = edge
         if node.outputs == 1:
             if grad.shape != node.shape or grad.dtype is not node.dtype:
-                grad = self.conform(grad, node.metadata_of(0), by, index)
+                grad = self.conform(grad, node.metadata_of(0), by)
             known = self.arrived.get(node)
             self.arrived[node] = grad if known is None else self.add(known, grad, edge)
         else:
             slots = self.arrived.setdefault(node, [None] * node.outputs_now())
-            grad = self.conform(grad, node.metadata_of(nr), by, index)
+            grad = self.conform(grad, node.metadata_of(nr), by)
             slots[nr] = grad if slots[nr] is None else self.add(slots[nr], grad, edge)
 
     def add(self, known: Any, grad: Any, edge: Edge) -> Any:
@@ -39,13 +47,13 @@ class Arrays:
         self.summed.add(edge)
         return known + grad
 
-    def conform(self, grad: Any, due: Metadata, by: Node | None, index: int) -> Any:
+    def conform(self, grad: Any, due: Metadata, by: Node | None) -> Any:
         """`grad` summed over broadcast dimensions and cast: Note [Gradients fit their tensor]."""
         if grad.dtype.kind == "c" and due.dtype.kind != "c":
             grad = grad.real
         if grad.shape != due.shape:
             grad = np.add.reduce(
-                grad, broadcast_axes(grad.shape, due.shape, by, index), keepdims=True, out=...
+                grad, broadcast_axes(grad.shape, due.shape, by), keepdims=True, out=...
             ).reshape(due.shape)
         return grad if grad.dtype == due.dtype else grad.astype(due.dtype)
 
@@ -81,39 +89,40 @@ class Arrays:
 class Tensors(Arrays):
     """A pass over tensors: its operations are recorded, so that it can be differentiated."""
 
-    def run(self, node: Node, grad: Any) -> tuple[Any, ...]:
-        return node.backward_tensors(grad)
-
     def add(self, known: Any, grad: Any, edge: Edge) -> Any:
         return known + grad
 
-    def conform(self, grad: Any, due: Metadata, by: Node | None, index: int) -> Any:
+    def conform(self, grad: Any, due: Metadata, by: Node | None) -> Any:
         array = grad._array
         if array.dtype.kind == "c" and due.dtype.kind != "c":
             grad = grad.real
         if array.shape != due.shape:
-            axes = broadcast_axes(array.shape, due.shape, by, index)
+            axes = broadcast_axes(array.shape, due.shape, by)
             grad = grad.sum(axes, keepdim=True).reshape(due.shape)
         return grad if array.dtype == due.dtype else grad.to(like=due.dtype)
 
     def tensor(self, value: Any) -> Any:
         return value
 
-    value = capture = tensor
+    def value(self, tensor: Any) -> Any:
+        return tensor
+
+    def capture(self, value: Any) -> Any:
+        return value
 
 
 def broadcast_axes(
-    shape: tuple[int, ...], due: tuple[int, ...], by: Node | None, index: int
+    shape: tuple[int, ...], due: tuple[int, ...], by: Node | None
 ) -> tuple[int, ...]:
     """Note [Gradients fit their tensor]: formulas ignore broadcasting. The axes over which a
     gradient of `shape` is summed to reach an input of shape `due`, which was broadcast to it."""
     extra = len(shape) - len(due)
     fits = extra >= 0 and all(d in (1, s) for d, s in zip(due, shape[extra:], strict=True))
     if not fits:
-        source = f"Function {by.name()} (made at {by.where})" if by else "the pass"
+        source = f"Function {by.name()}" if by else "The pass"
         raise RuntimeError(
-            f"{source} returned an invalid gradient at index {index} - got {list(shape)} "
-            f"but expected shape compatible with {list(due)}"
+            f"{source} returned an invalid gradient - got {list(shape)} but expected shape "
+            f"compatible with {list(due)}" + (f"; it was made at {by.where}" if by else "")
         )
     aligned = zip(due, shape[extra:], strict=True)
     return (*range(extra), *(extra + axis for axis, (d, s) in enumerate(aligned) if d != s))

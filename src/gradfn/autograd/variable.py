@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import ref
 
 import numpy as np
 
 from ..dtypes import FLOAT, dtype, from_numpy
-from .graph import AccumulateGrad, Array, Edge, Node, accumulate_edge
+from .node import AccumulateGrad, Array, Edge, Node, accumulate_edge
 from .hooks import HookList, NodeHooks, RemovableHandle
 from .memory import Memory
 from .modes import get_mode
+from .passes import running
 
 if TYPE_CHECKING:
     from typing import Self
@@ -42,9 +44,11 @@ class Variable:
     _inference: bool = False
     _retains: bool = False
     _view_kind: str | None = None  # how a view was made, where that forbids in-place writes
-    _cut: str | None = None  # what cut the history, for errors
+    _cut: tuple[str, CodeType, int] | None = None  # what cut the history, and at which line
 
     concrete: ClassVar[type[Any]]  # gradfn.Tensor, the class of results
+    _view_of: Callable[..., Any]  # set by ops/view.py: a window into a tensor's memory,
+    _base_of: Callable[..., Any]  # and its adjoint
 
     @classmethod
     def wrap(cls, array: Array, edge: Edge = None, memory: Memory | None = None) -> Any:
@@ -166,10 +170,27 @@ class Variable:
                 f"{from_numpy(self._array.dtype)}, the grad {from_numpy(value._array.dtype)}"
             )
 
-    def add_in_place(self, grad: Any) -> None:
-        """Accumulate the array `grad`, as a leaf's `grad` does; counts as an in-place write."""
-        np.add(self._array, grad, out=self._array)
-        self.memory().write("gradient accumulation")
+    def accumulate(self, grad: Any, unshared: bool) -> None:
+        """Add the array `grad` to this leaf's `grad`, in place where there is one already.
+
+        A first gradient that nobody else refers to (`unshared`) is kept as it is, not copied.
+        """
+        known, this_pass = self._grad, running.get()
+        if known is None:
+            mine = unshared and type(grad) is np.ndarray and grad.base is None
+            self._grad = Variable.wrap(grad if mine else np.array(grad))
+        if this_pass is not None:
+            this_pass.touched.append((self, known, None if known is None else known._array.copy()))
+        if known is not None:
+            np.add(known._array, grad, out=known._array)
+            known.memory().write("gradient accumulation")
+
+    def accumulate_tensor(self, grad: Any) -> None:
+        """Add the tensor `grad` to this leaf's `grad`, out of place, so that it is recorded."""
+        known, this_pass = self._grad, running.get()
+        self._grad = grad if known is None else known + grad
+        if this_pass is not None:
+            this_pass.touched.append((self, known, None))
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in `grad` too."""

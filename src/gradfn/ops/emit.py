@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.graph import accumulate_edge
-from ..autograd.memory import UNTRACKED, Memory, tick
+from ..autograd.node import accumulate_edge
+from ..autograd.memory import UNTRACKED, tick
 from ..autograd.modes import GRAD, get_mode
 from ..autograd.variable import LEAF, Variable
 from ..autograd.where import internal_files, user_frame
 from ..raw.quiet import hush, unhush
 from . import runtime
 from .declare import LIST, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
-from .inplace import check_result, check_target, rebase
+from ..autograd.inplace import check_result, check_target, rebase
 from .node import node_class, saved_by
 
 FUNCTION, INPLACE, BINARY = "function", "in-place", "binary operator"
@@ -110,7 +110,7 @@ def emit(
         GRAD=GRAD,
         LEAF=LEAF,
         FILES=internal_files,
-        Memory=Memory,
+        memory_of=runtime.memory_of,
         UNTRACKED=UNTRACKED,
         SCALARS=runtime.SCALARS,
         ndarray=np.ndarray,
@@ -326,7 +326,7 @@ def _save(operator: Operator, target: str) -> list[str]:
         single = len(operator.results) == 1
         out, r = ("out", "r") if single else (f"out[{operator.results.index(name)}]",) * 2
         r = "r" if single else f"r[{operator.results.index(name)}]"
-        lines += [f"node.v_{name} = {r}; node.m_{name} = {out}._memory or {out}.memory()"]
+        lines += [f"node.v_{name} = {r}; node.m_{name} = {out}._memory or memory_of({out})"]
     for name in saved.arguments:
         lines += [f"node.v_{name} = {name}"]
     for name, source, what in saved.derived:
@@ -349,7 +349,7 @@ def _save_input(operator: Operator, name: str, i: int, kind: str, target: str) -
     lines = [f"node.v_{name} = a{i}"]
     if target:  # an operand that is the target itself was saved before the write
         lines = [f"node.v_{name} = old if {value} is input else a{i}"]
-    tracked = f"{value}._memory or {value}.memory()"
+    tracked = f"{value}._memory or memory_of({value})"
     no_tensor = []
     if operator.promote and i > 0:
         no_tensor.append(f"{value}.__class__ in SCALARS")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import linecache
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import raw
-from ..autograd.graph import AccumulateGrad, Array, Freed, Metadata, Node, Status, stale
+from ..autograd.node import AccumulateGrad, Array, Freed, Metadata, Node, Status, stale
 from ..autograd.memory import UNTRACKED, Memory
+from ..autograd.saved import SavedTensor
 from ..autograd.variable import Variable
 from ..autograd.where import Where, internal_files
 from .declare import LIST, PLAIN, Formula, Operator, words
@@ -95,6 +97,26 @@ class OperatorNode(Node):
             return self.unpack_result(self.saved_results[name], value, getattr(node, f"m_{name}"))
         return value
 
+    def pack(self, pack: Any, unpack: Any) -> None:
+        for saved in self.raw_saved().values():
+            for tensor in saved if isinstance(saved, list) else [saved]:
+                if tensor is not None:
+                    tensor.register_hooks(pack, unpack)
+
+    def raw_saved(self) -> dict[str, Any]:
+        """The saved tensors as objects that take hooks; from now on the node asks them."""
+        if not isinstance(self.status, Packed):
+            saved = {}
+            for name in (*self.saved_inputs, *self.saved_results):
+                value, output_nr = self.saved_value(name), self.saved_results.get(name)
+                if isinstance(value, list):
+                    saved[name] = [SavedTensor(v, name) for v in value]
+                else:
+                    saved[name] = None if value is None else SavedTensor(value, name, output_nr)
+                setattr(self, f"v_{name}", None)
+            self.status = Packed(saved)
+        return self.status.saved
+
     def saved(self) -> dict[str, Any]:
         """The saved values by name, as stored: arrays for tensors."""
         names = [*self.saved_inputs, *self.saved_results, *self.saved_arguments]
@@ -114,6 +136,31 @@ class OperatorNode(Node):
                 setattr(self, f"v_{name}", None)
                 setattr(self, f"m_{name}", UNTRACKED)
             self.status = Freed(by)
+
+
+class Packed(Status):
+    """The saved tensors are objects that may have hooks; they are asked for each use."""
+
+    __slots__ = ("saved",)
+
+    def __init__(self, saved: dict[str, Any]) -> None:
+        self.saved = saved
+
+    def node(self, node: Any) -> Any:
+        """A copy of `node` with the saved values in place."""
+        copy = object.__new__(type(node))
+        copy.next = node.next
+        for name in node.saved_arguments:
+            setattr(copy, f"v_{name}", getattr(node, f"v_{name}"))
+        for name, saved in self.saved.items():
+            if isinstance(saved, list):
+                value: Any = [tensor.unpack(node)._array for tensor in saved]
+                memory: Any = [UNTRACKED] * len(saved)
+            else:
+                value, memory = None if saved is None else saved.unpack(node)._array, UNTRACKED
+            setattr(copy, f"v_{name}", value)
+            setattr(copy, f"m_{name}", memory)
+        return copy
 
 
 def node_class(operator: Operator) -> type[OperatorNode]:
@@ -169,9 +216,15 @@ def _emit(operator: Operator) -> type[OperatorNode]:
     made.saved_results = {n: operator.results.index(n) for n in saved.results}
     made.saved_arguments = (*saved.arguments, *derived)
     for n in (*tensors, *made.saved_arguments):
-        setattr(made, f"_saved_{n}", property(lambda self, n=n: self.saved_value(n)))
+        setattr(made, f"_saved_{n}", property(partial(OperatorNode.saved_value, name=n)))
+    for n in tensors:
+        setattr(made, f"_raw_saved_{n}", property(partial(_raw_saved, name=n)))
     result: type[OperatorNode] = made
     return result
+
+
+def _raw_saved(node: OperatorNode, name: str) -> Any:
+    return node.raw_saved()[name]
 
 
 def _zeros(node: Any, nr: int, as_tensor: bool) -> Any:

@@ -9,8 +9,8 @@ from weakref import ref
 import numpy as np
 
 from .. import dtypes
-from ..autograd.graph import Array
-from ..autograd.memory import tick
+from ..autograd.node import Array
+from ..autograd.memory import Memory
 from ..autograd.modes import Mode
 from ..autograd.variable import Variable
 from ..autograd.where import user_frame
@@ -134,10 +134,19 @@ def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -
             out._inference = True
         if cut:
             frame = user_frame(2)
-            why = "outside the graph, under no_grad" if not mode.grad else "not differentiable"
-            if mode.grad and not differentiable(out._array):
-                why = f"of dtype {out.dtype}, which has no gradients"
-            out._cut = (f"{operator.name} was {why}", frame.f_code, frame.f_lasti)
+            if not mode.grad:
+                why = f"{operator.name} ran under no_grad"
+            elif not differentiable(out._array):
+                why = f"{operator.name} has a result of dtype {out.dtype}"
+            else:
+                why = f"{operator.name} has no derivative"
+            out._cut = (why, frame.f_code, frame.f_lasti)
+
+
+def memory_of(tensor: Any) -> Memory:
+    """A version counter for a tensor that has none yet."""
+    tensor._memory = memory = Memory()
+    return memory
 
 
 def as_view(base: Any, outs: Sequence[Any], mode: Mode) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import raw
+from ..autograd.variable import Variable
 from .declare import op
 
 __all__: list[str] = []
@@ -21,5 +22,6 @@ base_of = op(
     tangent="linear",
     self=lambda F, g, where: F.view_of(g, where),
 )
+Variable._view_of, Variable._base_of = view_of, base_of
 
 METHODS = ""

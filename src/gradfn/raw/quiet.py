@@ -30,7 +30,7 @@ def _by_errstate() -> tuple[Callable[[], Any], Callable[[Any], Any]]:
 def _by_context_variable() -> tuple[Callable[[], Any], Callable[[Any], Any]]:
     from functools import partial
 
-    from numpy._core._ufunc_config import _extobj_contextvar as variable
+    from numpy._core.umath import _extobj_contextvar as variable
     from numpy._core.umath import _make_extobj
 
     quiet = _make_extobj(all="ignore")

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..autograd.graph import Array, Node, accumulate_edge
-from ..autograd.modes import Mode
-from ..autograd.variable import LEAF
 from ..raw.strided import Geometry, geometry, strided_base, strided_view
+from .modes import Mode
+from .node import Array, Node, accumulate_edge
+from .variable import LEAF
 
 
 def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
@@ -55,7 +55,7 @@ def _refuse_view(target: Any, name: str) -> None:
     if kind == "no_grad":
         raise RuntimeError(
             "A view was created in no_grad mode and is being modified inplace with grad mode "
-            f"enabled by {name}. Make the view with gradients enabled, or modify it under no_grad()."
+            f"enabled by {name}. Make the view with gradients enabled, or write under no_grad()."
         )
     maker = target.grad_fn.name() if target.grad_fn is not None else kind
     raise RuntimeError(
@@ -83,67 +83,70 @@ def check_result(target: Any, result: Array, name: str) -> None:
         )
 
 
-def rebase(target: Any, node: Node) -> None:
-    """Make `node` the history of `target`, and of its base where it is a view."""
+def rebase(target: Any, node: Node, output_nr: int = 0, position: int = 0) -> None:
+    """Make output `output_nr` of `node`, which wrote to its input number `position`, the history of
+    `target`, and of its base where it is a view."""
     base = target._base
     if base is None:
-        _move_retained(target, node)
-        target._edge = (node, 0)
+        _move_retained(target, node, output_nr)
+        target._edge = (node, output_nr)
     else:
-        base._edge = (CopySlices(base, geometry(base._array, target._array), node), 0)
+        where = geometry(base._array, target._array)
+        base._edge = (CopySlices(base, where, node, output_nr, position), 0)
     root = target if base is None else base
-    for reference in target._memory.views or ():
+    for reference in target.memory().views or ():
         view = reference()
         if view is not None and view._base is root:
-            renew_view(view, root)
+            view._edge = root._view_of(geometry(root._array, view._array))._edge
 
 
-def renew_view(view: Any, base: Any) -> None:
-    """Give `view` the history of its `base` as it is now."""
-    from .view import view_of
-
-    view._edge = view_of(base, geometry(base._array, view._array))._edge
-
-
-def _move_retained(target: Any, node: Node) -> None:
+def _move_retained(target: Any, node: Node, output_nr: int) -> None:
     """A tensor that retains its gradient retains that of its newest value."""
     edge = target._edge
     if target._retains and edge is not None and edge is not LEAF:
         old = edge[0].hooked().retain
-        node.hooked().retain[0] = old.pop(edge[1])
+        node.hooked().retain[output_nr] = old.pop(edge[1])
 
 
 class CopySlices(Node):
     """The history of a base of which a slice was written by `node`."""
 
-    __slots__ = ("geometry", "node")
-    node: Node
-    geometry: Geometry
+    __slots__ = ("geometry", "node", "output_nr", "position")
 
-    def __init__(self, base: Any, where: Geometry, node: Node) -> None:
+    def __init__(
+        self, base: Any, where: Geometry, node: Node, output_nr: int, position: int
+    ) -> None:
         edge = accumulate_edge(base) if base._edge is LEAF else base._edge
-        self.next = (edge, *node.next[1:])
-        self.node = node
+        self.next = (edge, *(e for i, e in enumerate(node.next) if i != position))
         self.geometry = where
+        self.node = node
+        self.output_nr = output_nr
+        self.position = position
         self.shape, self.dtype = base._array.shape, base._array.dtype
         self.locate()
 
+    def _given(self, grad: Any) -> Any:
+        """The gradient of the slice, as the node takes it."""
+        if self.node.outputs == 1:
+            return grad
+        given = [None] * self.node.outputs_now()
+        given[self.output_nr] = grad
+        return given
+
     def backward(self, grad: Any) -> tuple[Any, ...]:
         written = strided_view(np.asarray(grad), self.geometry).copy()
-        first, *others = self.node.backward(written)
+        others = list(self.node.backward(self._given(written)))
         rest = np.asarray(grad) - strided_base(written, self.geometry)
-        if first is not None:
-            rest = rest + strided_base(np.broadcast_to(first, written.shape), self.geometry)
+        if (old := others.pop(self.position)) is not None:
+            rest = rest + strided_base(np.broadcast_to(old, written.shape), self.geometry)
         return (rest, *others)
 
     def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
-        from .view import base_of, view_of
-
-        written = view_of(grad, self.geometry)
-        first, *others = self.node.backward_tensors(written.clone())
-        rest = grad - base_of(written, self.geometry)
-        if first is not None:
-            rest = rest + base_of(first.expand(written.shape), self.geometry)
+        written = grad._view_of(self.geometry)
+        others = list(self.node.backward_tensors(self._given(written.clone())))
+        rest = grad - written._base_of(self.geometry)
+        if (old := others.pop(self.position)) is not None:
+            rest = rest + old.expand(written.shape)._base_of(self.geometry)
         return (rest, *others)
 
     def release(self, by: Any) -> None:

@@ -1,0 +1,95 @@
+"""Anomaly mode: the forward stack of a node that fails or gives NaN in the backward pass."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .modes import ModeChange
+from .node import Node
+
+
+class detect_anomaly(ModeChange):  # noqa: N801 - PyTorch's name
+    """Within it, nodes remember the whole stack that made them, and a backward pass stops at the
+    first NaN (unless ``check_nan=False``), showing that stack.
+
+    >>> import gradfn
+    >>> x = gradfn.tensor(0.0, requires_grad=True)
+    >>> with gradfn.autograd.set_detect_anomaly(True):
+    ...     y = x / x
+    >>> len(y.grad_fn.extra["stack"]) > 0
+    True
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        super().__init__(anomaly=True, check_nan=check_nan)
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be enabled for debugging.",
+            stacklevel=2,
+        )
+
+
+class set_detect_anomaly(ModeChange):  # noqa: N801
+    """Turn anomaly mode on or off, at once or, as a context manager, for a block."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        super().__init__(anomaly=mode, check_nan=check_nan)
+        self._change()
+
+    def __enter__(self) -> None:
+        """The change is made by the call itself, as in PyTorch."""
+
+
+def watched(node: Node, grad: Any, create_graph: bool, check_nan: bool) -> tuple[Any, ...]:
+    """Run `node`; where it fails or returns NaN, warn with the forward stack first."""
+    try:
+        grads = node.backward_tensors(grad) if create_graph else node.backward(grad)
+        if check_nan:
+            _check_nan(node, grads)
+    except Exception:
+        _show_forward_stack(node)
+        raise
+    for made in grads:
+        maker = getattr(made, "grad_fn", None)
+        if maker is not None:
+            maker.extra = (maker.extra or {}) | {"parent": node}
+    return grads
+
+
+def _show_forward_stack(node: Node) -> None:
+    stack = (node.extra or {}).get("stack")
+    if stack is None:
+        warnings.warn(
+            f"Error detected in {node.name()}. No forward pass information available. Enable "
+            "detect anomaly during forward pass for more information.",
+            stacklevel=2,
+        )
+        return
+    text = "".join(traceback.format_list(stack))
+    warnings.warn(
+        f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{text}",
+        stacklevel=2,
+    )
+    parent = (node.extra or {}).get("parent")
+    if parent is not None:
+        text = "".join(traceback.format_list((parent.extra or {}).get("stack", [])))
+        warnings.warn(
+            "\n\nPrevious calculation was induced by "
+            f"{parent.name()}. Traceback of forward call that induced the previous calculation:\n"
+            f"{text}",
+            stacklevel=2,
+        )
+
+
+def _check_nan(node: Node, grads: tuple[Any, ...]) -> None:
+    for index, grad in enumerate(grads):
+        array = getattr(grad, "_array", grad)
+        if array is not None and np.isnan(array).any():
+            raise RuntimeError(
+                f"Function '{node.name()}' returned nan values in its {index}th output. "
+                f"It was made at {node.where}."
+            )

@@ -1,0 +1,258 @@
+"""Nodes and edges, and the leaves' AccumulateGrad.
+
+A node is made by one operation. `next` holds its edges, one for each tensor input: the node and
+output number that the input came from, or None where no gradient is wanted. Nodes never refer to
+the tensors they made, so a graph has no reference cycles and is freed with its last tensor.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable
+from sys import getrefcount
+from types import CodeType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Optional, TypeAlias
+from weakref import ref
+
+import numpy as np
+
+from .hooks import NodeHooks, RemovableHandle
+from .memory import Memory, tick
+from .where import Where, decode, user_frame
+
+if TYPE_CHECKING:
+    from .variable import Variable
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Edge: TypeAlias = Optional[tuple["Node", int]]
+
+
+class Metadata(NamedTuple):
+    """Shape and dtype of one output of a node."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+class Node:
+    """An operation of the graph. `shape` and `dtype` are those of its (first) output."""
+
+    __slots__ = (
+        "__weakref__",
+        "code",
+        "dtype",
+        "extra",
+        "hooks",
+        "lasti",
+        "next",
+        "seq",
+        "shape",
+        "status",
+    )
+    next: tuple[Edge, ...]
+    seq: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    code: CodeType
+    lasti: int
+    hooks: NodeHooks | None
+    status: Status | None
+    extra: dict[str, Any] | None
+
+    outputs: ClassVar[int] = 1  # 0: as many as `metas` says; the gradient is then a list
+    saved_inputs: ClassVar[dict[str, int]] = {}  # name -> index of its edge
+    saved_results: ClassVar[dict[str, int]] = {}  # name -> output number
+    saved_arguments: ClassVar[tuple[str, ...]] = ()
+
+    def backward(self, grad: Any) -> tuple[Any, ...]:
+        """Gradients of the inputs from the gradient of the output: arrays in, arrays out."""
+        raise NotImplementedError(f"derivative for {self.name()} is not implemented")
+
+    def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
+        """The same rule read on tensors, so that it is recorded itself."""
+        raise NotImplementedError(f"derivative for {self.name()} is not implemented")
+
+    def release(self, by: Where | None) -> None:
+        """Drop the saved values after a backward pass called at `by`."""
+
+    def locate(self) -> None:
+        """Number the node and note the user's line that is running now."""
+        frame = user_frame(2)
+        self.code = frame.f_code
+        self.lasti = frame.f_lasti
+        self.seq = tick()
+        self.hooks = self.status = self.extra = None
+
+    def metadata_of(self, output_nr: int) -> Metadata:
+        return Metadata(self.shape, self.dtype)
+
+    def outputs_now(self) -> int:
+        """The number of outputs of this node, where its class leaves it open."""
+        return self.outputs
+
+    @property
+    def where(self) -> Where:
+        """The user's line that made this node."""
+        return decode(self.code, self.lasti)
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that made the inputs, with the number of the output that each input was."""
+        return tuple((None, 0) if edge is None else edge for edge in self.next)
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the user's own notes on this node."""
+        if self.extra is None:
+            self.extra = {}
+        notes: dict[Any, Any] = self.extra.setdefault("metadata", {})
+        return notes
+
+    def name(self) -> str:
+        """The node's name, as PyTorch gives it."""
+        return type(self).__name__
+
+    def _sequence_nr(self) -> int:
+        return self.seq
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after this node has run; what it returns, a tuple
+        of as many gradients, replaces `grad_inputs`."""
+        return self.hooked().post.add(fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before this node runs; what it returns replaces them."""
+        return self.hooked().pre.add(fn)
+
+    def hooked(self) -> NodeHooks:
+        """This node's hooks, made on first demand."""
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+    def remember_stack(self) -> None:
+        """Keep the whole stack of the forward call (anomaly mode)."""
+        if self.extra is None:
+            self.extra = {}
+        self.extra["stack"] = traceback.extract_stack(user_frame(2))
+
+    def pack(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+        """Replace the saved tensors by what `pack` makes of them, until `unpack` is asked."""
+        raise NotImplementedError(f"saved tensor hooks on {self.name()}")
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+class Status:
+    """Why a node cannot simply run: its values were freed, or packed away by hooks."""
+
+    __slots__ = ()
+
+    def node(self, node: Node) -> Node:
+        """The node to run instead, its saved values in place; RuntimeError where that is over."""
+        raise NotImplementedError
+
+
+class Freed(Status):
+    """The saved values went with an earlier backward pass."""
+
+    __slots__ = ("by",)
+
+    def __init__(self, by: Where | None) -> None:
+        self.by = by
+
+    def node(self, node: Node) -> Node:
+        earlier = f" called at {self.by}" if self.by else ""
+        raise RuntimeError(
+            "Trying to backward through the graph a second time (or directly access saved tensors "
+            f"after they have already been freed). {node.name()} was made at {node.where}; its "
+            f"saved values were freed by the backward pass{earlier}. Specify retain_graph=True in "
+            "that call if you need to go through the graph again."
+        )
+
+
+def stale(
+    node: Node, name: str, shape: tuple[int, ...], memory: Memory, stamp: int | None = None
+) -> RuntimeError:
+    """The error for a value whose memory was written after `node` had saved it (at `stamp`)."""
+    later = memory.since(node.seq if stamp is None else stamp)
+    expected = memory.version - len(later)
+    text = (
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{list(shape)}], which {node.name()} saved as '{name}' at {node.where}, "
+        f"is at version {memory.version}; expected version {expected} instead."
+    )
+    if later:
+        text += f" It was changed by {later[0].operator} at {later[0].where}."
+    return RuntimeError(
+        text + " Hint: use the out-of-place form of that operation, clone() the tensor before it, "
+        "or move it after the backward pass."
+    )
+
+
+_accumulation = threading.Lock()
+
+
+def _expected_references() -> int:
+    """What `getrefcount` says of a gradient that nobody but the pass holds."""
+
+    def inner(grad: Array) -> int:
+        return getrefcount(grad)
+
+    return inner(np.empty(1))
+
+
+_UNSHARED = _expected_references() + 1
+
+
+class AccumulateGrad(Node):
+    """A leaf's node: adds what arrives to the leaf's `grad`."""
+
+    __slots__ = ("variable",)
+    variable: Variable
+
+    def __init__(self, variable: Variable) -> None:
+        self.variable = variable
+        self.next = ()
+        self.shape = variable._array.shape
+        self.dtype = variable._array.dtype
+        self.locate()
+        self.hooks = variable._hooks
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def _sequence_nr(self) -> int:
+        return 2**64 - 1  # PyTorch gives leaves the highest priority
+
+    def backward(self, grad: Any) -> tuple[Any, ...]:
+        with _accumulation:
+            self.variable.accumulate(grad, getrefcount(grad) <= _UNSHARED)
+        self._after()
+        return ()
+
+    def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
+        self.variable.accumulate_tensor(grad)
+        self._after()
+        return ()
+
+    def hooked(self) -> NodeHooks:
+        self.hooks = self.variable._hooks = super().hooked()  # they outlive this node
+        return self.hooks
+
+    def _after(self) -> None:
+        if self.variable._after_accumulate:
+            for hook in self.variable._after_accumulate.now():
+                hook(self.variable)
+
+
+def accumulate_edge(variable: Variable) -> tuple[Node, int]:
+    """The edge to `variable`'s AccumulateGrad, which lives as long as some graph refers to it."""
+    found = variable._accumulator
+    node = found() if found is not None else None
+    if node is None:
+        node = AccumulateGrad(variable)
+        variable._accumulator = ref(node)
+    return node, 0

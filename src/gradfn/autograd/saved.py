@@ -1,0 +1,83 @@
+"""Saved tensors: their place in the graph, their version, and the hooks that pack them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .memory import Memory, tick
+from .modes import ModeChange
+from .node import Array, Edge, Freed, Node, stale
+from .variable import Variable
+from .where import Where
+
+
+class SavedTensor:
+    """A tensor that a node saved.
+
+    `edge` is its place in the graph (None for an output of the node itself, which may not be
+    referred to; `output_nr` tells which). The value is an array, or what a pack hook made of it.
+    """
+
+    def __init__(self, tensor: Any, name: str, output_nr: int | None = None) -> None:
+        self.name = name
+        self.original = tensor if tensor.is_leaf else None
+        self.array: Array | None = tensor._array
+        self.memory: Memory = tensor.memory()
+        self.stamp = tick()
+        self.edge: Edge = None if output_nr is not None or tensor.is_leaf else tensor._edge
+        self.output_nr = output_nr
+        self.unpack_hook: Callable[[Any], Any] | None = None
+        self.packed: Any = None
+        self.freed: Freed | None = None
+
+    def register_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+        """Replace the value by ``pack(value)`` now; ``unpack`` gives it back when it is needed."""
+        if self.unpack_hook is not None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+                "only one pair of hooks is allowed at a time."
+            )
+        if self.freed is not None:
+            self.freed.node(Node())
+        if not callable(pack) or not callable(unpack):
+            raise TypeError("register_hooks expects two callables, pack and unpack")
+        version = self.memory.version
+        with ModeChange(grad=False):
+            self.packed = pack(Variable.wrap(self.array, None, self.memory))
+        if self.memory.version != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as "
+                "input to pack hook can not be modified by in-place operations as this can lead to "
+                "unexpected side-effects. Please open an issue if you need to perform in-place "
+                "operations on the input to a pack hook."
+            )
+        self.unpack_hook = unpack
+        self.array = self.original = None
+
+    def unpack(self, node: Node) -> Any:
+        """The tensor, for the use of `node`."""
+        if self.freed is not None:
+            self.freed.node(node)
+        edge = (node, self.output_nr) if self.output_nr is not None else self.edge
+        if self.unpack_hook is not None:
+            with ModeChange(grad=False):
+                value = self.unpack_hook(self.packed)
+            if not isinstance(value, Variable):
+                raise TypeError(
+                    "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                    f"type {type(value).__name__}"
+                )
+            return Variable.wrap(value._array, edge, value._memory)
+        assert self.array is not None
+        if self.memory.modified > self.stamp:
+            raise stale(node, self.name, self.array.shape, self.memory, self.stamp)
+        if self.original is not None:
+            return self.original
+        return Variable.wrap(self.array, edge, self.memory)
+
+    def free(self, by: Where | None) -> None:
+        """Let go of the value: a backward pass called at `by` is through with it."""
+        self.array = self.original = self.packed = self.unpack_hook = None
+        self.edge = None
+        self.freed = Freed(by)
