@@ -84,7 +84,8 @@ class Array:
             return self._clear(rng.integers(int(np.ceil(low)), top + 1, self.shape), 1).astype(kind)
         drawn = self._clear(rng.uniform(self.low, self.high, self.shape), 2 * MARGIN)
         if kind.kind == "c":
-            drawn = drawn + 1j * rng.uniform(0.2, 1.0, self.shape)
+            sign = rng.choice((-1.0, 1.0), self.shape)  # to either side of the branch cuts
+            drawn = drawn + 1j * sign * rng.uniform(2 * MARGIN, 1.0, self.shape)
         return np.asarray(drawn, kind)
 
     def _clear(self, drawn: Any, step: float) -> Values:

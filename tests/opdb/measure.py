@@ -22,7 +22,6 @@ TOLERANCE = {
     "float16": 1e-3,
 }
 
-
 EXPECTED_WARNINGS = (
     "ignore:.*degrees of freedom is <= 0:UserWarning",
     "ignore:The reduce argument of torch.scatter with Tensor src is deprecated:UserWarning",
@@ -99,13 +98,13 @@ def directions(lib: ModuleType, leaves: list[Any], key: str) -> list[Any]:
 def node_names(result: Any) -> Counter[str]:
     """How often each kind of node occurs in the graph of a result, down to its leaves."""
     ahead = [t.grad_fn for t in tensors(result) if t.grad_fn is not None]
-    seen: list[Any] = []
+    seen: dict[int, Any] = {}
     while ahead:
         node = ahead.pop()
-        if not any(node is other for other in seen):
-            seen.append(node)
+        if id(node) not in seen:
+            seen[id(node)] = node
             ahead.extend(parent for parent, _ in node.next_functions if parent is not None)
-    return Counter(type(node).__name__ for node in seen)
+    return Counter(type(node).__name__ for node in seen.values())
 
 
 def in_place(op: OpInfo, lib: ModuleType, call: Call) -> tuple[Any, Any]:
