@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,10 @@ from .variable import LEAF, Variable
 from .where import decode, here
 
 Tensors = Any  # a tensor, a gradient edge, or a sequence of them
+
+# Called at the start of each `backward()`, its graph still whole, with the tensors and the user's
+# line.
+observers: list[Callable[[list[Any], Where], None]] = []
 
 
 def backward(
@@ -53,8 +57,12 @@ def backward(
             if isinstance(tensor, Variable) and tensor._edge is not LEAF:
                 tensor.retain_grad()
     keep = create_graph if retain_graph is None else retain_graph
-    roots = _roots(_listed(tensors), grad_tensors, create_graph)
-    run_backward(roots, keep, create_graph, captured, accumulate=True, by=here())
+    started_at = _listed(tensors)
+    roots = _roots(started_at, grad_tensors, create_graph)
+    by = here()
+    for observer in observers:
+        observer(started_at, by)
+    run_backward(roots, keep, create_graph, captured, accumulate=True, by=by)
 
 
 def grad(
