@@ -1,0 +1,170 @@
+"""Norms of vectors and matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import raw
+from ..shapes import wrap_dim
+from .declare import op
+from .extrema import amax, amin
+
+if TYPE_CHECKING:
+    from ..dtypes import dtype as DType
+    from ..tensor import Tensor
+
+__all__ = ["dist", "norm"]
+
+Dims = int | Sequence[int] | None
+
+
+def _norm_gradient(
+    F: Any, g: Any, self: Any, result: Any, self_shape: Any, ord: float, dim: Dims, keepdim: bool
+) -> Any:
+    """The gradient of a norm; zero where the norm is."""
+    if ord == 0:
+        return None
+    g = F.unsum(g, self_shape, dim, keepdim)
+    if ord == 1:
+        return F.sgn(self) * g
+    norm = F.unsum(result, self_shape, dim, keepdim)
+    if ord == 2:
+        return self * (g / F.where(norm == 0, math.inf, norm))
+    size = F.abs(self)
+    if abs(ord) == math.inf:
+        ties = size == norm
+        share = g / F.unsum(F.sum(ties, dim, keepdim), self_shape, dim, keepdim)
+        return F.where(ties, F.sgn(self) * share, 0)
+    ratio = F.where(self == 0, 1, size) / F.where(norm == 0, 1, norm)
+    return F.sgn(self) * (g * ratio ** (ord - 1))
+
+
+vector_norm = op(
+    "linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)",
+    kernel=raw.vector_norm,
+    self=_norm_gradient,
+    doc="""The norm ``sum(abs(x) ** ord) ** (1 / ord)`` over `dim`, as of one vector.
+
+    `ord` may be any number; inf and -inf take the largest and smallest size, 0 counts what is not
+    zero. RuntimeError for integers, and where an empty vector has no such norm.
+
+    >>> gradfn.linalg.vector_norm(gradfn.tensor([3.0, 4.0]))
+    tensor(5.)
+    """,
+)
+dist = op(
+    "dist(self, other, p=2)",
+    kernel=raw.dist,
+    promote="number",
+    self=lambda F, g, self, other, result, p: _dist_gradient(F, g, self - other, result, p),
+    other=lambda F, g, self, other, result, p: _dist_gradient(F, g, other - self, result, p),
+    doc="""The p-norm of ``input - other``.
+
+    >>> gradfn.dist(gradfn.tensor([3.0, 0.0]), gradfn.tensor([0.0, 4.0]))
+    tensor(5.)
+    """,
+)
+
+
+def _dist_gradient(F: Any, g: Any, difference: Any, result: Any, p: float) -> Any:
+    return _norm_gradient(F, g, difference, result, difference.shape, p, None, False)
+
+
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: Dims = None,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+) -> Tensor:
+    """The p-norm over `dim`, as of one vector; ``"fro"`` is 2.
+
+    See `linalg.vector_norm`, which it calls, and `linalg.matrix_norm` for the nuclear norm.
+
+    >>> gradfn.norm(gradfn.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    plain = p is None or (p == "fro" and (not isinstance(dim, Sequence) or len(dim) <= 2))
+    if plain or not isinstance(p, str):
+        return vector_norm(input, 2 if plain else p, dim, keepdim, dtype=dtype)
+    return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+
+
+def matrix_norm(
+    input: Tensor,
+    ord: float | str = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """A norm of the matrices in the two dimensions `dim`: ``"fro"``, 1, -1, inf or -inf.
+
+    1 is the largest, -1 the smallest sum of sizes in a column; inf and -inf are those of rows.
+
+    >>> gradfn.linalg.matrix_norm(gradfn.tensor([[1.0, -2.0], [3.0, 4.0]]), 1)
+    tensor(6.)
+    """
+    dims = _matrix_dims(input, dim)
+    if ord == "fro":
+        return vector_norm(input, 2, dims, keepdim, dtype=dtype)
+    if ord in ("nuc", 2, -2):
+        raise NotImplementedError(f"linalg.matrix_norm: order {ord} is not in gradfn yet")
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise RuntimeError(
+            f"linalg.matrix_norm: Order {ord} not supported: it may be 'fro', 'nuc', 2, -2, 1, "
+            "-1, inf or -inf."
+        )
+    summed, compared = dims if abs(ord) == 1 else dims[::-1]
+    if not keepdim and compared > summed:
+        compared -= 1
+    extreme = amax if ord > 0 else amin
+    return extreme(vector_norm(input, 1, summed, keepdim, dtype=dtype), compared, keepdim)
+
+
+def _matrix_dims(input: Tensor, dim: Any) -> tuple[int, int]:
+    """The two dimensions of the matrices, counted from the front."""
+    name = "linalg.matrix_norm"
+    if input.dim() < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    given = tuple(dim) if isinstance(dim, Sequence) else (dim,)
+    if len(given) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, given))}")
+    rows, columns = (wrap_dim(d, input.dim()) for d in given)
+    if rows == columns:
+        raise RuntimeError(f"{name}: dims must be different. Got {given}")
+    return rows, columns
+
+
+def linalg_norm(
+    input: Tensor,
+    ord: float | str | None = None,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """`vector_norm` over one dimension of `dim`, `matrix_norm` over two, by default over all.
+
+    Without `ord`, the 2-norm as of one vector.
+
+    >>> gradfn.linalg.norm(gradfn.tensor([[3.0, 4.0]]))
+    tensor(5.)
+    """
+    if ord is None:
+        return vector_norm(input, 2, dim, keepdim, dtype=dtype)
+    if dim is None:
+        if input.dim() > 2 or (isinstance(ord, str) and input.dim() != 2):
+            raise RuntimeError(
+                "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+                f"{input.dim()}D."
+            )
+        dim = tuple(range(input.dim()))
+    if isinstance(ord, str) or (isinstance(dim, Sequence) and len(dim) == 2):
+        return matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+    return vector_norm(input, ord, dim, keepdim, dtype=dtype)
+
+
+METHODS = "dist norm"

@@ -1,0 +1,101 @@
+"""Scans: sums, products and extrema of all the elements before, and including, each."""
+
+from __future__ import annotations
+
+from .. import raw
+from . import return_types
+from .declare import op
+from .emit import inplace
+
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
+
+# The two linear maps that the derivatives below are made of.
+shift = op(
+    "shift(self, dim, by, fill=0)",
+    kernel=raw.shift,
+    self=lambda F, g, dim, by: F.shift(g, dim, -by),
+    doc="The elements moved on by `by` along `dim`, `fill` where none came from.",
+)
+recurrence = op(
+    "recurrence(self, factor, dim, reverse=False)",
+    kernel=raw.recurrence,
+    self=lambda F, g, factor, dim, reverse: F.recurrence(g, factor.conj(), dim, not reverse),
+    factor=lambda F, g, factor, result, dim, reverse: (
+        F.shift(F.recurrence(g, factor.conj(), dim), dim, 1) * result.conj()
+        if reverse
+        else F.recurrence(g, factor.conj(), dim, True) * F.shift(result, dim, 1).conj()
+    ),
+    doc="""The linear recurrence ``y[i] = input[i] + factor[i] * y[i-1]`` along `dim`.
+
+    In reverse it is ``y[i] = input[i] + factor[i+1] * y[i+1]``: each is the other's adjoint.
+    """,
+)
+
+cumsum = op(
+    "cumsum(self, dim, *, dtype=None)",
+    kernel=raw.cumsum,
+    tangent="linear",
+    self=lambda F, g, dim: F.flip(F.cumsum(F.flip(g, (dim,)), dim), (dim,)),
+    doc="""The sums of the elements up to each one along `dim`. Integers give int64.
+
+    >>> gradfn.cumsum(gradfn.tensor([1, 2, 3]), 0)
+    tensor([1, 3, 6])
+    """,
+)
+cumprod = op(
+    "cumprod(self, dim, *, dtype=None)",
+    kernel=raw.cumprod,
+    # The product without element i, up to k: those before i, times those after i up to k.
+    self=lambda F, g, self, result, dim: (
+        F.shift(result, dim, 1, 1).conj() * F.recurrence(g, self.conj(), dim, True)
+    ),
+    doc="""The products of the elements up to each one along `dim`. Integers give int64.
+
+    >>> gradfn.cumprod(gradfn.tensor([1, 2, 3]), 0)
+    tensor([1, 2, 6])
+    """,
+)
+cummax = op(
+    "cummax(self, dim)",
+    kernel=raw.cummax,
+    results=return_types.cummax,
+    self=lambda F, g_values, indices, self_shape, dim: F.unselect(
+        g_values, dim, indices, self_shape, True
+    ),
+    doc="""The largest elements so far along `dim`, and where each was seen last.
+
+    >>> gradfn.cummax(gradfn.tensor([1, 3, 2]), 0).values
+    tensor([1, 3, 3])
+    """,
+)
+cummin = op(
+    "cummin(self, dim)",
+    kernel=raw.cummin,
+    results=return_types.cummin,
+    self=lambda F, g_values, indices, self_shape, dim: F.unselect(
+        g_values, dim, indices, self_shape, True
+    ),
+    doc="""The smallest elements so far along `dim`, and where each was seen last.
+
+    >>> gradfn.cummin(gradfn.tensor([3, 1, 2]), 0).values
+    tensor([3, 1, 1])
+    """,
+)
+logcumsumexp = op(
+    "logcumsumexp(self, dim)",
+    kernel=raw.logcumsumexp,
+    # Sums of g[k] * exp(self[i] - result[k]) for k >= i, by steps that cannot overflow.
+    self=lambda F, g, self, result, dim: (
+        F.exp(self - result).conj()
+        * F.recurrence(g, F.exp(F.shift(result, dim, 1) - result).conj(), dim, True)
+    ),
+    doc="""The logarithms of the sums of exponentials of the elements up to each one.
+
+    >>> gradfn.logcumsumexp(gradfn.tensor([0.0, 0.0]), 0)
+    tensor([0.0000, 0.6931])
+    """,
+)
+
+cumsum_, cumprod_ = map(inplace, (cumsum, cumprod))
+
+METHODS = "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp"

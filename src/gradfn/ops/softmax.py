@@ -1,0 +1,106 @@
+"""Exponentials normalised along a dimension."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from .. import raw
+from .declare import op
+
+if TYPE_CHECKING:
+    from ..dtypes import dtype as DType
+    from ..tensor import Tensor
+
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+
+softmax_of = op(
+    "softmax(self, dim)",
+    kernel=raw.softmax,
+    self=lambda F, g, result, dim: _softmax_gradient(F, g * result, result, dim),
+)
+log_softmax_of = op(
+    "log_softmax(self, dim)",
+    kernel=raw.log_softmax,
+    self=lambda F, g, result, dim: _softmax_gradient(F, g, F.exp(result), dim),
+)
+
+
+def _softmax_gradient(F: object, g: object, softmax: object, dim: int) -> object:
+    return g - softmax * F.sum(g, dim, True)  # type: ignore[attr-defined, operator]
+
+
+logsumexp = op(
+    "logsumexp(self, dim, keepdim=False)",
+    kernel=raw.logsumexp,
+    promote="float",
+    self=lambda F, g, self, result, self_shape, dim, keepdim: (
+        F.unsum(g, self_shape, dim, keepdim)
+        * F.exp(self - F.unsum(result, self_shape, dim, keepdim)).conj()
+    ),
+    doc="""The logarithm of the sum of exponentials over `dim` (an int or a tuple).
+
+    >>> gradfn.logsumexp(gradfn.tensor([1000.0, 1000.0]), 0)
+    tensor(1000.6931)
+    """,
+)
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, dtype: DType | None = None, *, axis: int | None = None
+) -> Tensor:
+    """``exp(x) / sum(exp(x))`` along `dim`; `dtype` converts first.
+
+    NotImplementedError for integers and complex numbers.
+
+    >>> gradfn.softmax(gradfn.tensor([0.0, 0.0]), 0)
+    tensor([0.5000, 0.5000])
+    """
+    return softmax_of(input if dtype is None else input.to(dtype), dim, axis=axis)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, dtype: DType | None = None, *, axis: int | None = None
+) -> Tensor:
+    """The logarithm of `softmax`, computed without overflow.
+
+    >>> gradfn.log_softmax(gradfn.tensor([0.0, 0.0]), 0)
+    tensor([-0.6931, -0.6931])
+    """
+    return log_softmax_of(input if dtype is None else input.to(dtype), dim, axis=axis)
+
+
+def _implicit_dim(name: str, input: Tensor, dim: int | None) -> int:
+    """The dimension that `nn.functional` takes where none is given."""
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+        "dim=X as an argument.",
+        stacklevel=3,
+    )
+    return 0 if input.dim() in (0, 1, 3) else 1
+
+
+def nn_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Tensor:
+    """`softmax` as `nn.functional` has it."""
+    return softmax(input, _implicit_dim("softmax", input, dim), dtype)
+
+
+def nn_log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Tensor:
+    """`log_softmax` as `nn.functional` has it."""
+    return log_softmax(input, _implicit_dim("log_softmax", input, dim), dtype)
+
+
+def nn_softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Tensor:
+    """The softmax of ``-input``."""
+    return softmax(-input, _implicit_dim("softmin", input, dim), dtype)
+
+
+METHODS = "log_softmax logsumexp softmax"

@@ -1,0 +1,188 @@
+"""Sorting, and what is read off sorted values: the largest, the distinct, histograms.
+
+NaN counts as larger than every number. Sorts are stable.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import raw
+from . import return_types
+from .declare import op
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+__all__ = [
+    "argsort",
+    "bincount",
+    "histc",
+    "msort",
+    "sort",
+    "topk",
+    "unique",
+    "unique_consecutive",
+]
+
+
+def _to_places(F: Any, g_values: Any, indices: Any, self_shape: Any, dim: int) -> Any:
+    """Each gradient goes back to where its value came from."""
+    return F.unselect(g_values, dim, indices, self_shape)
+
+
+def _no_derivative(name: str) -> Any:
+    def refuse(g: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return refuse
+
+
+sort_of = op(
+    "sort(self, dim=-1, descending=False)",
+    kernel=raw.sort,
+    results=return_types.sort,
+    self=_to_places,
+)
+sort_stable = op(
+    "sort.stable(self, dim=-1, descending=False)",
+    kernel=raw.sort,
+    node="SortBackward1",
+    results=return_types.sort,
+    self=_to_places,
+)
+argsort_of = op("argsort(self, dim=-1, descending=False)", kernel=raw.argsort)
+topk = op(
+    "topk(self, k, dim=-1, largest=True, sorted=True)",
+    kernel=raw.topk,
+    results=return_types.topk,
+    self=_to_places,
+    doc="""The `k` largest (or smallest) elements along `dim`, in order, and where they are.
+
+    RuntimeError where there are fewer than `k`.
+
+    >>> gradfn.topk(gradfn.tensor([1.0, 3.0, 2.0]), 2).values
+    tensor([3., 2.])
+    """,
+)
+_DISTINCT = ("result", "inverse", "counts")
+unique_of_all = op(
+    "_unique2(self)",
+    kernel=raw.unique_dim,
+    node="Unique2Backward0",
+    results=_DISTINCT,
+    self=lambda g_result: _no_derivative("_unique2")(g_result),
+)
+unique_dim = op(
+    "unique_dim(self, dim)",
+    kernel=raw.unique_dim,
+    results=_DISTINCT,
+    self=lambda g_result: _no_derivative("unique_dim")(g_result),
+)
+runs = op(
+    "unique_consecutive(self, dim=None)",
+    kernel=raw.unique_consecutive,
+    results=_DISTINCT,
+    self=lambda g_result: _no_derivative("unique_consecutive")(g_result),
+)
+bincount = op(
+    "bincount(self, weights: Optional=None, minlength=0)",
+    kernel=raw.bincount,
+    node="NotImplemented",
+    weights=_no_derivative("bincount"),
+    doc="""How often each of 0, 1, 2, ... occurs in a 1-d integer tensor, or the `weights` there.
+
+    RuntimeError for negative numbers and other shapes. Not differentiable.
+
+    >>> gradfn.bincount(gradfn.tensor([1, 2, 1]))
+    tensor([0, 2, 1])
+    """,
+)
+histc = op(
+    "histc(self, bins=100, min=0, max=0)",
+    kernel=raw.histc,
+    doc="""How many elements fall into each of `bins` equal parts of [min, max].
+
+    Where `min` equals `max`, the range is that of the elements; RuntimeError if it is infinite.
+
+    >>> gradfn.histc(gradfn.tensor([1.0, 2.0, 1.0]), 3, 0, 3)
+    tensor([0., 2., 1.])
+    """,
+)
+
+
+def sort(
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool | None = False,
+    **names: Any,
+) -> return_types.Results:
+    """The elements in order along `dim`, and where each came from.
+
+    >>> gradfn.sort(gradfn.tensor([3.0, 1.0, 2.0])).indices
+    tensor([1, 2, 0])
+    """
+    row = sort_of if stable is False else sort_stable
+    return row(input, dim, descending, **names)
+
+
+def argsort(
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False, **names: Any
+) -> Tensor:
+    """Where the elements in order along `dim` come from: the indices of `sort`.
+
+    >>> gradfn.argsort(gradfn.tensor([3.0, 1.0, 2.0]))
+    tensor([1, 2, 0])
+    """
+    return argsort_of(input, dim, descending, **names)
+
+
+def msort(input: Tensor) -> Tensor:
+    """The elements in order along the first dimension.
+
+    >>> gradfn.msort(gradfn.tensor([3.0, 1.0, 2.0]))
+    tensor([1., 2., 3.])
+    """
+    return sort(input, 0)[0]
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The distinct elements, or slices along `dim`, in order (`sorted` or not).
+
+    With `return_inverse` also where each element went; with `return_counts` how many went there.
+
+    >>> gradfn.unique(gradfn.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
+    found = unique_of_all(input) if dim is None else unique_dim(input, dim)
+    return _asked_for(found, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """`input` with each run of equal elements, or slices along `dim`, made one. See `unique`.
+
+    >>> gradfn.unique_consecutive(gradfn.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    return _asked_for(runs(input, dim), return_inverse, return_counts)
+
+
+def _asked_for(found: Any, inverse: bool, counts: bool) -> Any:
+    asked = [found[0]] + [found[1]] * inverse + [found[2]] * counts
+    return tuple(asked) if len(asked) > 1 else asked[0]
+
+
+METHODS = "argsort bincount histc msort sort topk unique unique_consecutive"

@@ -1,0 +1,41 @@
+"""Exponentials normalised along a dimension, without overflow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .reduction import Array, Dims, axes_of, narrow_as, one_dim, refuse, wide
+
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+
+
+def softmax(self: Array, dim: int) -> Array:
+    shifted, axes = _shifted("softmax", self, dim)
+    exp = np.exp(shifted, out=...)
+    np.divide(exp, np.add.reduce(exp, axes, keepdims=True, out=...), out=exp)
+    return narrow_as(exp, self)
+
+
+def log_softmax(self: Array, dim: int) -> Array:
+    shifted, axes = _shifted("log_softmax", self, dim)
+    total = np.add.reduce(np.exp(shifted, out=...), axes, keepdims=True, out=...)
+    return narrow_as(np.subtract(shifted, np.log(total, out=...), out=...), self)
+
+
+def _shifted(name: str, self: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
+    """`self` less its maximum along `dim`."""
+    axes = (one_dim(name, dim, self.ndim),)[: self.ndim]
+    refuse(f"{name}_kernel_impl", self, "biuc")
+    values = wide(self)
+    top = np.maximum.reduce(values, axes, keepdims=True, initial=-np.inf, out=...)
+    return np.subtract(values, top, out=...), axes
+
+
+def logsumexp(self: Array, dim: Dims, keepdim: bool = False) -> Array:
+    axes = axes_of(dim, self.ndim)
+    values = wide(self)
+    top = np.maximum.reduce(values.real, axes, keepdims=True, initial=-np.inf, out=...)
+    top = np.where(np.isfinite(top), top, 0).astype(values.real.dtype)
+    total = np.add.reduce(np.exp(values - top), axes, keepdims=True, out=...)
+    result = np.add(np.log(total), top, out=...)
+    return narrow_as(result if keepdim else result.squeeze(axes), self)
