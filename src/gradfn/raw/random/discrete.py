@@ -93,7 +93,9 @@ def _poisson(rate: float, draw: Callable[[], float]) -> float:
         if count < 0.0 or (us < 0.013 and v > us):
             continue
         accept = -rate + count * log_rate - math.lgamma(count + 1.0)
-        if v == 0.0 or math.log(v * inverse_alpha / (a / (us * us) + b)) <= accept:
+        if v == 0.0:
+            return count
+        if math.log(v) + math.log(inverse_alpha) - math.log(a / (us * us) + b) <= accept:
             return count
 
 
@@ -108,7 +110,7 @@ def multinomial(
     """
     _check_multinomial(weights, n, replacement)
     rows = np.atleast_2d(weights)
-    if replacement:
+    if replacement and n > 1:
         chosen = _categories(generator, rows, n)
     else:
         # Exponential clocks whose rates are the weights: the first n to ring.

@@ -28,10 +28,10 @@ def fma32(x: Array, y: Array | float, z: Array | float) -> Array:
     return (np.multiply(x, y, dtype=np.float64) + z).astype(np.float32)
 
 
-def multiply_add(x: Array, factor: float, addend: float) -> Array:
+def multiply_add(x: Any, factor: float, addend: Array | float) -> Array:
     """x * factor + addend rounded once, as compiled code has it; x is moderate, the others any."""
     if x.dtype == np.float32:
-        return x if (factor, addend) == (1.0, 0.0) else fma32(x, factor, addend)
+        return x if factor == 1.0 and np.all(addend == 0.0) else fma32(x, factor, addend)
     if factor == 1.0 or not math.isfinite(factor):
         return x * factor + addend
     # Dekker's product and Knuth's sum give the rounding errors that the last line adds in.

@@ -32,6 +32,11 @@ def randint(
         low, count = 0, integer_limits(dtype)[1] + 1
         wide = dtype.name in ("int64", "float64")
     elif low == -(2**63) and high is None:
+        if dtype.name in ("uint8", "int8", "int16", "int32"):
+            raise RuntimeError(
+                "random_full_64_bits_range_kernel_cpu handles only int64, double, float and "
+                f"bfloat16, not {dtype}"
+            )
         if dtype.name not in ("int64", "float64", "float32", "bfloat16"):
             raise not_implemented("random_full_64_bits_range_kernel_cpu", dtype)
         count, wide = 2**64, True
@@ -119,7 +124,7 @@ def randperm(generator: MersenneTwister, n: int, dtype: DTypeLike = np.int64) ->
     if dtype.kind not in "iufV" or dtype.name in WIDE_UNSIGNED:
         raise not_implemented("randperm", dtype)
     _, greatest = integer_limits(dtype)
-    if n > greatest + 1:
+    if n > greatest + 1 and dtype.name != "bfloat16":  # which PyTorch lets round
         raise RuntimeError(f"n cannot be greater than {greatest + 1} for {dtype}, but is {n}")
     if n < 2:
         return np.zeros(n, dtype)
