@@ -1,0 +1,73 @@
+"""The finder that makes `torch` and its submodules mean gradfn and its own.
+
+Note [One module, two names]: ``sys.modules["torch.nn"]`` is the module ``gradfn.nn`` itself, not a
+copy or a proxy. So every spelling of an import gives the same objects, and looking a name up costs
+what it costs in any module.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from types import ModuleType
+
+import gradfn
+
+from .. import version
+from ..missing import lacks, missing
+from .version import VERSION
+
+OURS, THEIRS = gradfn.__name__, "torch"
+
+
+class TorchFinder(MetaPathFinder, Loader):
+    """Finds ``torch.x.y`` as ``gradfn.x.y``."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, dot, rest = fullname.partition(".")
+        if package == THEIRS:
+            found = find_spec(OURS + dot + rest)
+            if found is None:
+                raise ModuleNotFoundError(lacks(fullname), name=fullname)
+            spec = ModuleSpec(fullname, self, origin=found.origin)
+            spec.submodule_search_locations = found.submodule_search_locations
+            return spec
+        if package == OURS and rest and PathFinder.find_spec(fullname, path) is None:
+            # `from torch import x` looks for gradfn.x last, where the module has no such name.
+            raise ModuleNotFoundError(lacks(THEIRS + dot + rest), name=THEIRS + dot + rest)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(OURS + spec.name.removeprefix(THEIRS))
+        if "__getattr__" not in vars(module):
+            vars(module)["__getattr__"] = missing(spec.name)
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing is to be executed; the module gets back its own spec."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
+
+
+def install() -> None:
+    """Make `import torch` mean gradfn; RuntimeError where the real torch is imported already.
+
+    `gradfn.__version__` becomes a version of PyTorch, for programs that ask for one.
+    """
+    if any(isinstance(finder, TorchFinder) for finder in sys.meta_path):
+        return
+    real = sys.modules.get(THEIRS)
+    if real is not None:
+        raise RuntimeError(
+            f"torch is imported already, from {getattr(real, '__file__', None) or real}: import "
+            "gradfn.compat.torch before anything that imports torch, in a fresh process"
+        )
+    sys.meta_path.insert(0, TorchFinder())
+    vars(gradfn)["__version__"] = vars(version)["__version__"] = VERSION

@@ -1,0 +1,24 @@
+"""The error for a name of PyTorch's that gradfn does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+
+def lacks(name: str) -> str:
+    """The message for the PyTorch name `name`.
+
+    >>> lacks("torch.compile")
+    'torch.compile is not in gradfn yet'
+    """
+    return f"{name} is not in gradfn yet"
+
+
+def missing(module: str) -> Callable[[str], NoReturn]:
+    """The `__getattr__` of a module that stands for PyTorch's `module`."""
+
+    def getattr_(name: str) -> NoReturn:
+        raise AttributeError(lacks(f"{module}.{name}"), name=name)
+
+    return getattr_
