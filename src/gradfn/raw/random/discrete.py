@@ -87,16 +87,16 @@ def _poisson(rate: float, draw: Callable[[], float]) -> float:
     while True:
         u, v = draw() - 0.5, draw()
         us = 0.5 - abs(u)
-        count = _floor_to_int64((2.0 * a / us + b) * u + rate + 0.43)
+        count = float(np.floor((2.0 * a / us + b) * u + rate + 0.43))
         if us >= 0.07 and v <= v_r:
-            return count
+            return _to_int64(count)
         if count < 0.0 or (us < 0.013 and v > us):
             continue
         accept = -rate + count * log_rate - math.lgamma(count + 1.0)
         if v == 0.0:
-            return count
+            return _to_int64(count)
         if math.log(v) + math.log(inverse_alpha) - math.log(a / (us * us) + b) <= accept:
-            return count
+            return _to_int64(count)
 
 
 @quiet
@@ -162,6 +162,6 @@ def _categories(generator: MersenneTwister, weights: Array, n: int) -> Array:
     return first
 
 
-def _floor_to_int64(x: float) -> float:
-    """⌊x⌋ as the conversion to int64 has it on x86: what does not fit becomes the least integer."""
-    return float(math.floor(x)) if -(2.0**63) <= x < 2.0**63 else -(2.0**63)
+def _to_int64(x: float) -> float:
+    """x as the conversion to int64 has it on x86: what does not fit becomes the least integer."""
+    return x if -(2.0**63) <= x < 2.0**63 else -(2.0**63)
