@@ -33,7 +33,7 @@ def multiply_add(x: Any, factor: float, addend: Array | float) -> Array:
     if x.dtype == np.float32:
         return x if factor == 1.0 and np.all(addend == 0.0) else fma32(x, factor, addend)
     if factor == 1.0 or not math.isfinite(factor):
-        return x * factor + addend
+        return np.asarray(x * factor + addend)
     # Dekker's product and Knuth's sum give the rounding errors that the last line adds in.
     mantissa, exponent = math.frexp(factor)
     factor_high = math.ldexp(math.trunc(mantissa * 2**26), exponent - 26)
@@ -48,7 +48,7 @@ def multiply_add(x: Any, factor: float, addend: Array | float) -> Array:
     total = product + addend
     back = total - product
     exact = total + (((product - (total - back)) + (addend - back)) + error)
-    return np.where(np.isfinite(exact), exact, total)
+    return np.asarray(np.where(np.isfinite(exact), exact, total))
 
 
 def cast(values: Array, dtype: np.dtype[Any]) -> Array:
