@@ -7,6 +7,28 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+__all__ = [
+    "bfloat16",
+    "can_cast",
+    "complex64",
+    "complex128",
+    "dtype",
+    "float16",
+    "float32",
+    "float64",
+    "get_default_dtype",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "promote_types",
+    "set_default_dtype",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
+
 Number: TypeAlias = bool | int | float | complex
 
 BOOL, INT, FLOAT, COMPLEX = range(4)
@@ -99,18 +121,56 @@ complex64 = dtype("complex64", np.dtype(np.complex64))
 complex128 = dtype("complex128", np.dtype(np.complex128))
 
 
-def named(name: str) -> dtype:
-    """The dtype with PyTorch's `name`; ``bfloat16`` needs the package ml_dtypes."""
-    if name == "bfloat16" and name not in _BY_NAME:
+class _BFloat16(dtype):
+    """bfloat16 can be named always, and used where the package ml_dtypes is installed."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.name = "bfloat16"
+        self.itemsize = 2
+        self.category = FLOAT
+        _BY_NAME[self.name] = self
+
+    @property
+    def numpy(self) -> np.dtype[Any]:  # type: ignore[override]
         if find_spec("ml_dtypes") is None:
             raise NotImplementedError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes")
         import ml_dtypes
 
-        return dtype("bfloat16", np.dtype(ml_dtypes.bfloat16))
+        return np.dtype(ml_dtypes.bfloat16)
+
+    @property
+    def is_signed(self) -> bool:
+        return True
+
+
+bfloat16 = _BFloat16()
+
+
+def every() -> list[dtype]:
+    """All dtypes there are."""
+    return list(_BY_NAME.values())
+
+
+def named(name: str) -> dtype:
+    """The dtype with PyTorch's `name`."""
     try:
         return _BY_NAME[name]
     except KeyError:
         raise NotImplementedError(f"dtype torch.{name} is not in gradfn") from None
+
+
+_PYTHON_TYPES = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+
+
+def of(value: Any) -> dtype:
+    """The dtype that an argument `dtype=` names: a dtype, or one of Python's number types."""
+    if isinstance(value, dtype):
+        return value
+    if isinstance(value, type) and value in _PYTHON_TYPES:
+        return named(_PYTHON_TYPES[value])
+    raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(value).__name__}: {value!r}")
 
 
 def from_numpy(numpy: np.dtype[Any]) -> dtype:
@@ -119,7 +179,7 @@ def from_numpy(numpy: np.dtype[Any]) -> dtype:
     if found is not None:
         return found
     if numpy.name == "bfloat16":
-        return named("bfloat16")
+        return bfloat16
     raise TypeError(
         f"can't convert np.ndarray of type {numpy}. The supported types are: float64, float32, "
         "float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from . import ops
+from . import creation, dtypes, interop, ops, printing
 from .autograd.backward import backward
+from .autograd.inplace import check_target
+from .autograd.modes import get_mode
 from .autograd.variable import Variable
+from .autograd.where import user_frame
+from .creation import legacy
+from .creation import tensor as tensor
+from .device import cpu, device, layout, strided
+from .ops import arithmetic
 from .ops.emit import binary
-from .shapes import Size
+from .shapes import Size, contiguous_strides, wrap_dim
+from .storage import UntypedStorage
 
 
 class Tensor(Variable):
-    """A multi-dimensional array that can record what is computed from it."""
+    """A multi-dimensional array that can record what is computed from it.
+
+    Made by `gradfn.tensor` and the other creation functions; the constructor is PyTorch's old one:
+    ``Tensor(2, 3)`` is an uninitialised tensor of that size, ``Tensor([2, 3])`` one of the data.
+
+    >>> import gradfn
+    >>> gradfn.Tensor([2, 3])
+    tensor([2., 3.])
+    """
 
     __slots__ = ()
     __array_priority__ = 1000  # NumPy's binary operators leave mixed operands to ours
 
-    __mul__ = __rmul__ = binary(ops.mul)
-    __add__ = __radd__ = binary(ops.add)
-    __sub__ = binary(ops.sub)
-    __truediv__ = binary(ops.div)
-    __neg__ = ops.neg
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = legacy("Tensor", dtypes.get_default_dtype(), args, kwargs)
+        return made if cls is Tensor else made.as_subclass(cls)
 
-    @property
-    def shape(self) -> Size:
-        return Size(self._array.shape)
+    __mul__ = __rmul__ = binary(arithmetic.mul)
+    __add__ = __radd__ = binary(arithmetic.plain_add)
+    __sub__ = binary(arithmetic.plain_sub)
+    __truediv__ = binary(arithmetic.true_divide)
+    __neg__ = arithmetic.neg
 
     def backward(
         self,
@@ -42,16 +59,296 @@ class Tensor(Variable):
         """
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
-    def conj(self) -> Tensor:
+    @property
+    def shape(self) -> Size:
+        """The sizes of the dimensions."""
+        return Size(self._array.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        return self.shape if dim is None else self._array.shape[self._dim(dim)]
+
+    def _dim(self, dim: int) -> int:
+        if self._array.ndim == 0:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        return wrap_dim(dim, self._array.ndim)
+
+    def stride(self, dim: int | None = None) -> Any:
+        """The steps in memory between neighbours, in elements: for each dimension, or for one."""
+        array = self._array
+        if array.size:
+            strides = tuple(step // array.itemsize for step in array.strides)
+        else:
+            strides = contiguous_strides(array.shape)
+        return strides if dim is None else strides[self._dim(dim)]
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self._array.size
+
+    nelement = numel
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    ndimension = dim
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    @property
+    def device(self) -> device:
+        """Where the tensor is: on the CPU."""
+        return cpu
+
+    @property
+    def layout(self) -> layout:
+        """How its elements are laid out: strided."""
+        return strided
+
+    is_cpu = property(lambda self: True)
+    is_cuda = is_mps = is_xpu = is_xla = is_ipu = is_vulkan = property(lambda self: False)
+    is_mtia = is_maia = is_meta = is_mkldnn = property(lambda self: False)
+    is_sparse = is_sparse_csr = is_quantized = is_nested = property(lambda self: False)
+    name = property(lambda self: None)
+    volatile = property(lambda self: False)
+
+    def get_device(self) -> int:
+        """-1: the tensor is on the CPU."""
+        return -1
+
+    def is_pinned(self) -> bool:
+        """False: there is no device to pin memory for."""
+        return False
+
+    def is_shared(self) -> bool:
+        """Whether the memory is shared with other processes: it is not."""
+        return False
+
+    def is_conj(self) -> bool:
+        """False: conjugates are computed at once."""
+        return False
+
+    is_neg = is_conj
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was made in `inference_mode`."""
+        return self._inference
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a floating-point one."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is a complex one."""
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative numbers."""
+        return self.dtype.is_signed
+
+    def is_nonzero(self) -> bool:
+        """Whether the one element is not zero."""
+        return bool(self)
+
+    def is_same_size(self, other: Tensor) -> bool:
+        """Whether `other` has the same shape."""
+        return self._array.shape == other._array.shape
+
+    def is_set_to(self, tensor: Tensor) -> bool:
+        """Whether `tensor` shows the same memory in the same way."""
+        return (
+            self.data_ptr() == tensor.data_ptr()
+            and self.shape == tensor.shape
+            and self.stride() == tensor.stride()
+        )
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self._array.itemsize
+
+    def element_size(self) -> int:
+        """The bytes of one element."""
+        return self._array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self._array.nbytes
+
+    def data_ptr(self) -> int:
+        """The address of the first element; 0 where there is none."""
+        address: int = self._array.__array_interface__["data"][0]
+        return address if self._array.size else 0
+
+    def untyped_storage(self) -> UntypedStorage:
+        """The memory that this tensor and its views share, as bytes."""
+        return UntypedStorage(self._array)
+
+    def storage_offset(self) -> int:
+        """Where the first element lies in the storage, in elements."""
+        if not self._array.size:
+            return 0
+        return (self.data_ptr() - self.untyped_storage().data_ptr()) // self._array.itemsize
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory, outside the graph, with a version counter of its own.
+
+        Writes through it are not noticed by the backward pass: prefer `detach`, or `no_grad`.
+        """
+        out: Tensor = Variable.wrap(self._array)
+        if self._edge is not None:
+            frame = user_frame(1)
+            out._cut = (".data was taken", frame.f_code, frame.f_lasti)
+        return out
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, Variable):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._edge is not None and value._array.dtype.kind in "biu":
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex "
+                f"dtype: got {value.dtype}"
+            )
+        self._array = value._array
+        self._accumulator = None
+
+    def set_(self, source: Any = None) -> Tensor:
+        """Show the memory of `source` from now on, or none; an in-place operation."""
+        if source is None:
+            array = np.empty(0, self._array.dtype)
+        elif source._array.dtype != self._array.dtype:
+            raise RuntimeError(
+                f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}"
+            )
+        else:
+            array = source._array
+        check_target(self, "set_", get_mode(), self._edge is not None)
+        self._array = array
+        self.memory().write("set_")
         return self
 
+    def item(self) -> Any:
+        """The one element as a Python number; RuntimeError where there is not exactly one."""
+        array = self._array
+        if array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {array.size} elements cannot be converted to Scalar: it has shape "
+                f"{list(array.shape)}"
+            )
+        return array.item()
 
-for _family in ops.FAMILIES:
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        return self._array.tolist()
+
+    def as_subclass(self, cls: type[Any]) -> Any:
+        """The same memory and history as a tensor of a subclass."""
+        return self._make_subclass(cls, self, self.requires_grad)
+
+    @staticmethod
+    def _make_subclass(cls: type[Any], data: Any, require_grad: bool = False) -> Any:
+        """A leaf of class `cls` over the memory of `data`."""
+        tensor: Any = object.__new__(cls)
+        tensor._array = data._array
+        tensor._memory = data.memory()
+        tensor._edge = None
+        return tensor.requires_grad_() if require_grad else tensor
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        name = "tensor" if type(self) is Tensor else type(self).__name__
+        return printing.tensor_text(self, tensor_contents, name=name)
+
+    def __format__(self, spec: str) -> str:
+        if self._array.ndim == 0 and type(self) is Tensor:
+            return format(self._array.item(), spec)
+        return object.__format__(self, spec)
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self._array.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self._array.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))  # type: ignore[attr-defined]
+
+    def __reversed__(self) -> Tensor:
+        return self if self._array.ndim == 0 else self.flip(0)  # type: ignore[attr-defined]
+
+    def __contains__(self, element: Any) -> bool:
+        if not isinstance(element, Variable | bool | int | float | complex | np.generic):
+            raise RuntimeError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                f"{type(element)}."
+            )
+        return bool((self == element)._array.any())  # type: ignore[attr-defined]
+
+    def __bool__(self) -> bool:
+        array = self._array
+        if array.size == 1:
+            return bool(array.item())
+        if array.size == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+        raise RuntimeError(
+            "Boolean value of Tensor with more than one value is ambiguous: it has shape "
+            f"{list(array.shape)}; say which with any() or all()"
+        )
+
+    def _scalar(self, kind: str) -> Any:
+        """The one element, for Python's conversions; `kind` is what they want it as."""
+        array = self._array
+        if array.size != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: this one has shape "
+                f"{list(array.shape)}"
+            )
+        value = array.item()
+        if kind != "complex" and isinstance(value, complex):
+            raise RuntimeError(
+                f"value cannot be converted to type {kind} without overflow: {value} is complex"
+            )
+        return value
+
+    def __int__(self) -> int:
+        return int(self._scalar("int64_t"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("double"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex"))
+
+    def __index__(self) -> int:
+        array = self._array
+        if array.size != 1 or array.dtype.kind not in "biu":
+            raise TypeError(
+                "only integer tensors of a single element can be converted to an index: this one "
+                f"has dtype {self.dtype} and shape {list(array.shape)}"
+            )
+        return int(array.item())
+
+    __hash__ = object.__hash__
+
+    numpy = interop.numpy
+    __array__ = interop.array
+    __array_wrap__ = interop.array_wrap
+    __dlpack__ = interop.dlpack
+    __dlpack_device__ = interop.dlpack_device
+    __deepcopy__ = interop.deepcopy
+    __reduce_ex__ = interop.reduce_ex
+    __setstate__ = interop.setstate
+
+
+for _family in (creation, *ops.FAMILIES):
     for _name in _family.METHODS.split():
         setattr(Tensor, _name, getattr(_family, _name))
 
 Variable.concrete = Tensor
-
-
-def tensor(data: Any, requires_grad: bool = False) -> Any:
-    return Variable.wrap(np.array(data, np.float32)).requires_grad_(requires_grad)

@@ -1,0 +1,69 @@
+"""The memory under tensors, as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .autograd.node import Array
+from .device import cpu, device
+
+
+def owner(array: Array) -> Array:
+    """The array whose memory `array` shows: itself, or the one it is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+class UntypedStorage:
+    """The bytes that a tensor and its views share: ``torch.UntypedStorage``.
+
+    >>> import gradfn
+    >>> t = gradfn.zeros(4)
+    >>> t[1:].untyped_storage().nbytes(), t[1:].untyped_storage().data_ptr() == t.data_ptr()
+    (16, True)
+    """
+
+    def __init__(self, array: Array) -> None:
+        self._owner = owner(array)
+
+    @property
+    def device(self) -> device:
+        return cpu
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self._owner.nbytes
+
+    size = __len__ = nbytes
+
+    def data_ptr(self) -> int:
+        """The address of the first byte; 0 where there is none."""
+        address: int = self._owner.__array_interface__["data"][0]
+        return address if self._owner.size else 0
+
+    def _bytes(self) -> Any:
+        return np.frombuffer(self._owner.data.cast("B") if self._owner.size else b"", np.uint8)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._bytes()[index].tolist()
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[int]:
+        """The bytes as numbers."""
+        values: list[int] = self._bytes().tolist()
+        return values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UntypedStorage) and self._owner is other._owner
+
+    def __hash__(self) -> int:
+        return id(self._owner)
+
+    def __repr__(self) -> str:
+        return f"<torch.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}>"
