@@ -89,9 +89,9 @@ def wrap_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 
 def sizes_of(sizes: tuple[Any, ...]) -> Shape:
     """The shape in ``f(2, 3)`` or ``f((2, 3))``: PyTorch takes both."""
-    if len(sizes) == 1 and isinstance(sizes[0], Sequence):
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = tuple(sizes[0])
-    return tuple(size.__index__() for size in sizes)
+    return tuple([size if size.__class__ is int else size.__index__() for size in sizes])
 
 
 def infer_size(shape: Sequence[int], numel: int) -> Shape:

@@ -350,5 +350,7 @@ class Tensor(Variable):
 for _family in (creation, *ops.FAMILIES):
     for _name in _family.METHODS.split():
         setattr(Tensor, _name, getattr(_family, _name))
+    for _name, _property in getattr(_family, "PROPERTIES", {}).items():
+        setattr(Tensor, _name, _property)
 
 Variable.concrete = Tensor

@@ -4,9 +4,82 @@ Each family is one file: its rows, then the plain functions over them, and at it
 the names that are methods. `__all__` holds the names that PyTorch has in its main namespace.
 """
 
-from . import arithmetic, view
+from . import (
+    arithmetic,
+    contraction,
+    conversion,
+    einstein,
+    extrema,
+    indexing,
+    norms,
+    products,
+    reduction,
+    scan,
+    shaping,
+    softmaxes,
+    sorting,
+    view,
+)
 from .arithmetic import *
+from .contraction import *
+from .contraction import multi_dot
+from .conversion import *
+from .einstein import *
+from .conversion import contiguous
+from .extrema import *
+from .extrema import unselect
+from .indexing import *
+from .indexing import (
+    gather_backward,
+    index_at,
+    index_backward,
+    index_clear,
+    index_fill_value,
+    index_put_at,
+    index_select_backward,
+    masked_scatter_backward,
+    masked_select_backward,
+    take_backward,
+    zeros_like,
+    zeros_of,
+)
+from .norms import *
+from .products import *
+from .products import linear, trilinear
+from .reduction import *
+from .reduction import unsum
+from .scan import *
+from .scan import recurrence, shift
+from .shaping import *
+from .shaping import block_diag_backward, repeat, unrepeat
+from .softmaxes import *
+from .sorting import *
 from .view import *
-from .view import base_of, view_of
+from .view import (
+    base_of,
+    diagonal_backward,
+    expand,
+    select_backward,
+    slice_backward,
+    slice_dim,
+    unfold,
+    unfold_backward,
+    view_of,
+)
 
-FAMILIES = (arithmetic, view)
+FAMILIES = (
+    arithmetic,
+    contraction,
+    conversion,
+    einstein,
+    extrema,
+    indexing,
+    norms,
+    products,
+    reduction,
+    scan,
+    shaping,
+    softmaxes,
+    sorting,
+    view,
+)

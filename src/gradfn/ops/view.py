@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from .. import raw
-from ..autograd.variable import Variable
+from ..autograd.inplace import check_target, rebase
+from ..autograd.modes import get_mode
+from ..device import contiguous_format
+from ..raw.strided import geometry
+from ..shapes import sizes_of, wrap_dim
+from .conversion import clone
 from .declare import op
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+__all__ = [
+    "adjoint",
+    "as_strided",
+    "as_strided_",
+    "diagonal",
+    "flatten",
+    "imag",
+    "moveaxis",
+    "movedim",
+    "narrow",
+    "permute",
+    "ravel",
+    "real",
+    "reshape",
+    "select",
+    "squeeze",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "transpose",
+    "unflatten",
+    "unsqueeze",
+    "view_as_complex",
+    "view_as_real",
+]
 
 # The history of a view whose base was written to, and its adjoint: Note [In-place and views].
 view_of = op(
@@ -22,6 +57,592 @@ base_of = op(
     tangent="linear",
     self=lambda F, g, where: F.view_of(g, where),
 )
-Variable._view_of, Variable._base_of = view_of, base_of
 
-METHODS = ""
+alias = op("alias(self)", kernel=raw.alias, view=True, tangent="linear", self=lambda g: g)
+
+# Shapes.
+
+view_shape = op(
+    "view(self, shape)",
+    kernel=raw.view,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
+view_dtype = op("view.dtype(self: Tensor, dtype)", kernel=raw.view_dtype)
+unsafe_view = op(
+    "_unsafe_view(self, shape)",
+    kernel=raw.unsafe_view,
+    tangent="linear",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
+
+
+def view(input: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Tensor:
+    """The same memory in another shape, one size of which may be -1; or read as another dtype.
+
+    ``x.view(2, -1)``, ``x.view((2, -1))``, ``x.view(torch.int32)``. RuntimeError where the layout
+    of the elements does not allow it: `reshape` copies then.
+    """
+    wanted = dtype
+    if len(shape) == 1 and hasattr(shape[0], "itemsize"):
+        (wanted,) = shape
+    if wanted is None:
+        return view_shape(input, sizes_of(shape if size is None else (size,)))  # type: ignore[no-any-return]
+    if wanted is input.dtype:
+        return input
+    out: Tensor = view_dtype(input, wanted.numpy)
+    out._memory = input.memory()
+    return out
+
+
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """`view` in the shape of `other`."""
+    return view_shape(input, other._array.shape)  # type: ignore[no-any-return]
+
+
+def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+    """The elements in another shape, one size of which may be -1: a view where possible, or a copy.
+
+    RuntimeError where the numbers of elements differ.
+
+    >>> import gradfn
+    >>> gradfn.reshape(gradfn.arange(4), (2, -1))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    wanted = sizes_of(sizes) if shape is None else sizes_of((shape,))
+    array = input._array
+    if not array.flags.c_contiguous and not _viewable(array, wanted):
+        dense = clone(input, memory_format=contiguous_format)
+        return unsafe_view(dense, wanted)  # type: ignore[no-any-return]
+    return view_shape(input, wanted)  # type: ignore[no-any-return]
+
+
+def _viewable(array: Any, shape: tuple[int, ...]) -> bool:
+    try:
+        array.reshape(shape, copy=False)
+    except ValueError:
+        return raw.reshape(array, shape).size < 0  # False, or the error for an invalid shape
+    return True
+
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """`reshape` in the shape of `other`."""
+    return reshape(input, other._array.shape)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge the dimensions from `start_dim` to `end_dim` into one.
+
+    A view where possible, the tensor itself where there is nothing to merge. RuntimeError where
+    `start_dim` comes after `end_dim`.
+
+    >>> import gradfn
+    >>> gradfn.flatten(gradfn.zeros(2, 3, 4), start_dim=1).shape
+    torch.Size([2, 12])
+    """
+    shape = input._array.shape
+    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError(
+            "flatten() has invalid args: start_dim cannot come after end_dim; they are "
+            f"{start_dim} and {end_dim}"
+        )
+    if not shape:
+        return reshape(input, (1,))
+    if start == end:
+        return input
+    merged = 1
+    for size in shape[start : end + 1]:
+        merged *= size
+    return reshape(input, (*shape[:start], merged, *shape[end + 1 :]))
+
+
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Split dimension `dim` into `sizes`, one of which may be -1: the reverse of `flatten`."""
+    shape = input._array.shape
+    at = wrap_dim(dim, len(shape))
+    if not len(sizes):
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    new = list(sizes)
+    known = 1
+    for size in new:
+        known *= size if size != -1 else 1
+    if -1 in new and known > 0 and shape[at] % known == 0:
+        new[new.index(-1)] = shape[at] // known
+    elif known != shape[at]:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({shape[at]}) in the input tensor"
+        )
+    return view_shape(input, (*shape[:at], *new, *shape[at + 1 :]))  # type: ignore[no-any-return]
+
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension: a view where the tensor is contiguous."""
+    if not input._array.flags.c_contiguous:
+        input = clone(input, memory_format=contiguous_format)
+    return view_shape(input, (-1,))  # type: ignore[no-any-return]
+
+
+# Dimensions.
+
+transpose = op(
+    "transpose(self, dim0, dim1)",
+    kernel=raw.transpose,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1),
+    doc="A view with two dimensions exchanged.",
+)
+swapdims = transpose
+t = op(
+    "t(self)",
+    kernel=raw.t,
+    view=True,
+    tangent="linear",
+    self=lambda F, g: F.t(g),
+    doc="A view of a matrix, transposed; vectors stay. RuntimeError for more dimensions.",
+)
+
+
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """A view with two dimensions exchanged: NumPy's name for `transpose`."""
+    return transpose(input, axis0, axis1)  # type: ignore[no-any-return]
+
+
+def _inverse(dims: Sequence[int]) -> tuple[int, ...]:
+    """The permutation that undoes `dims`."""
+    wrapped = [dim % len(dims) for dim in dims]
+    return tuple(map(wrapped.index, range(len(dims))))
+
+
+permute_dims = op(
+    "permute(self, dims)",
+    kernel=raw.permute,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, dims: F.permute(g, _inverse(dims)),
+)
+
+
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    """A view with the dimensions in another order: ``x.permute(2, 0, 1)``.
+
+    >>> import gradfn
+    >>> gradfn.permute(gradfn.zeros(2, 3, 4), (2, 0, 1)).shape
+    torch.Size([4, 2, 3])
+    """
+    return permute_dims(input, sizes_of(order) if dims is None else sizes_of((dims,)))  # type: ignore[no-any-return]
+
+
+def movedim(
+    input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
+) -> Tensor:
+    """A view with the dimensions `source` moved to the positions `destination`."""
+    ndim = input._array.ndim
+    sources = [source] if isinstance(source, int) else list(source)
+    destinations = [destination] if isinstance(destination, int) else list(destination)
+    if len(sources) != len(destinations):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({sources} dims) should contain the same number of dims as destination "
+            f"({destinations} dims)"
+        )
+    starts, ends = ([wrap_dim(d, ndim) for d in dims] for dims in (sources, destinations))
+    for name, dims in (("source", starts), ("destination", ends)):
+        if len(set(dims)) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    if not ndim:
+        return alias(input)  # type: ignore[no-any-return]
+    order = [d for d in range(ndim) if d not in starts]
+    for end, start in sorted(zip(ends, starts, strict=True)):
+        order.insert(end, start)
+    return permute_dims(input, tuple(order))  # type: ignore[no-any-return]
+
+
+moveaxis = movedim
+
+
+def _reversed_dims(input: Tensor) -> Tensor:
+    """A view with all dimensions reversed: the transposed matrix, for matrices."""
+    return permute_dims(input, tuple(range(input._array.ndim))[::-1])  # type: ignore[no-any-return]
+
+
+def _matrix_transpose(input: Tensor) -> Tensor:
+    """A view with the last two dimensions exchanged."""
+    if input._array.ndim < 2:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got "
+            f"{input._array.ndim}-D tensor."
+        )
+    return transpose(input, -2, -1)  # type: ignore[no-any-return]
+
+
+def _conjugate(input: Tensor) -> Tensor:
+    return input.conj() if input._array.dtype.kind == "c" else input
+
+
+def _hermitian(input: Tensor) -> Tensor:
+    """The conjugate transposed matrix."""
+    if input._array.ndim not in (0, 2):
+        raise RuntimeError(
+            "tensor.H is only supported on matrices (2-D tensors). Got "
+            f"{input._array.ndim}-D tensor.{' For batches of matrices, use mH' * (input.ndim > 2)}"
+        )
+    return adjoint(input) if input._array.ndim else _conjugate(input)
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and complex numbers conjugated: ``x.mH``."""
+    if input._array.ndim < 2:
+        raise RuntimeError(
+            "tensor.adjoint() is only supported on matrices or batches of matrices. Got "
+            f"{input._array.ndim}-D tensor."
+        )
+    return _conjugate(transpose(input, -2, -1))
+
+
+unsqueeze = op(
+    "unsqueeze(self, dim)",
+    kernel=raw.unsqueeze,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, dim: F.squeeze(g, dim),
+    doc="A view with a new dimension of size one at `dim`.",
+)
+
+
+def _unsqueeze_to(F: Any, g: Any, shape: Sequence[int], dim: Any = None) -> Any:
+    """Put back what squeezing an array of `shape` took away."""
+    dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
+    for d in sorted(d % len(shape) for d in dims if shape):
+        if shape[d] == 1:
+            g = F.unsqueeze(g, d)
+    return g
+
+
+squeeze_all = op(
+    "squeeze(self)",
+    kernel=raw.squeeze,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape: _unsqueeze_to(F, g, self_shape),
+)
+squeeze_dim = op(
+    "squeeze.dim(self, dim)",
+    kernel=raw.squeeze,
+    node="SqueezeBackward1",
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape, dim: _unsqueeze_to(F, g, self_shape, dim),
+)
+squeeze_dims = op(
+    "squeeze.dims(self, dim)",
+    kernel=raw.squeeze,
+    node="SqueezeBackward2",
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape, dim: _unsqueeze_to(F, g, self_shape, dim),
+)
+
+
+def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """A view without the dimensions of size one, or without those of them that `dim` names.
+
+    >>> import gradfn
+    >>> gradfn.squeeze(gradfn.zeros(1, 2, 1), 0).shape
+    torch.Size([2, 1])
+    """
+    if dim is None:
+        return squeeze_all(input)  # type: ignore[no-any-return]
+    return (squeeze_dim if isinstance(dim, int) else squeeze_dims)(input, dim)  # type: ignore[no-any-return]
+
+
+expand_size = op(
+    "expand(self, size, *, implicit=False)",
+    kernel=raw.expand,
+    view=True,
+    tangent="linear",
+    self=lambda g: g,
+)
+
+
+def expand(input: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
+    """A view in which dimensions of size one repeat without copies; -1 keeps a size.
+
+    RuntimeError where another size would have to change.
+    """
+    return expand_size(input, sizes_of(sizes) if size is None else sizes_of((size,)))  # type: ignore[no-any-return]
+
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """`expand` to the shape of `other`."""
+    return expand_size(input, other._array.shape)  # type: ignore[no-any-return]
+
+
+# Windows.
+
+select = op(
+    "select(self, dim, index)",
+    kernel=raw.select,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape, dim, index: F.select_backward(g, self_shape, dim, index),
+    doc="A view of the slice at `index` of dimension `dim`, which goes.",
+)
+select_backward = op(
+    "select_backward(self, shape, dim, index)",
+    kernel=raw.select_backward,
+    tangent="linear",
+    self=lambda F, g, dim, index: F.select(g, dim, index),
+)
+slice_dim = op(
+    "slice(self, dim=0, start=None, end=None, step=1)",
+    kernel=raw.slice_dim,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape, dim, start, end, step: F.slice_backward(
+        g, self_shape, dim, start, end, step
+    ),
+)
+slice_backward = op(
+    "slice_backward(self, shape, dim, start, end, step)",
+    kernel=raw.slice_backward,
+    tangent="linear",
+    self=lambda F, g, dim, start, end, step: F.slice_dim(g, dim, start, end, step),
+)
+
+
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """A view of `length` positions of dimension `dim`, from `start` on.
+
+    RuntimeError where they reach beyond the dimension.
+    """
+    if not input._array.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError(f"narrow(): length must be non-negative, not {length}")
+    size = input._array.shape[wrap_dim(dim, input._array.ndim)]
+    first = start.__index__()
+    if not -size <= first <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {first})"
+        )
+    first += size if first < 0 else 0
+    if first + length > size:
+        raise RuntimeError(
+            f"start ({first}) + length ({length}) exceeds dimension size ({size})."
+        )
+    return slice_dim(input, dim, first, first + length)  # type: ignore[no-any-return]
+
+
+diagonal = op(
+    "diagonal(self, offset=0, dim1=0, dim2=1)",
+    kernel=raw.diagonal,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape, offset, dim1, dim2: F.diagonal_backward(
+        g, self_shape, offset, dim1, dim2
+    ),
+    doc="A view of the diagonals of the planes of `dim1` and `dim2`, as a new last dimension.",
+)
+diagonal_backward = op(
+    "diagonal_backward(self, shape, offset=0, dim1=0, dim2=1)",
+    kernel=raw.diagonal_backward,
+    tangent="linear",
+    self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2),
+)
+unfold = op(
+    "unfold(self, dimension, size, step)",
+    kernel=raw.unfold,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape, dimension, size, step: F.unfold_backward(
+        g, self_shape, dimension, size, step
+    ),
+    doc="A view of windows of `size`, one every `step` of a dimension, as a new last dimension.",
+)
+unfold_backward = op(
+    "unfold_backward(self, shape, dim, size, step)",
+    kernel=raw.unfold_backward,
+    tangent="linear",
+    self=lambda F, g, dim, size, step: F.unfold(g, dim, size, step),
+)
+window = op(
+    "as_strided(self, where)",
+    kernel=raw.window,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, where: F.base_of(g, where),
+)
+
+
+def as_strided(
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A view of the memory under `input`: sizes, strides and offset in elements, as given.
+
+    RuntimeError where they reach beyond the memory.
+    """
+    array = input._array
+    return window(input, geometry(array, raw.as_strided(array, size, stride, storage_offset)))  # type: ignore[no-any-return]
+
+
+# Complex numbers as pairs.
+
+view_as_real = op(
+    "view_as_real(self)",
+    kernel=raw.view_as_real,
+    view=True,
+    tangent="linear",
+    self=lambda F, g: F.view_as_complex(F.contiguous(g)),
+    doc="A view of complex numbers as pairs of real ones, in a new last dimension of size two.",
+)
+view_as_complex = op(
+    "view_as_complex(self)",
+    kernel=raw.view_as_complex,
+    view=True,
+    tangent="linear",
+    self=lambda F, g: F.view_as_real(g),
+    doc="A view of pairs of real numbers, the last dimension, as complex ones.",
+)
+
+
+def real(input: Tensor) -> Tensor:
+    """The real parts, as a view; real tensors are their own."""
+    if input._array.dtype.kind != "c":
+        return input
+    return select(view_as_real(input), -1, 0)  # type: ignore[no-any-return]
+
+
+def imag(input: Tensor) -> Tensor:
+    """The imaginary parts, as a view. RuntimeError for real tensors."""
+    if input._array.dtype.kind != "c":
+        raise RuntimeError(
+            f"imag is not implemented for tensors with non-complex dtypes; this one is {input.dtype}"
+        )
+    return select(view_as_real(input), -1, 1)  # type: ignore[no-any-return]
+
+
+# Changes of shape in place: the tensor becomes another view of its own memory.
+
+transposed_ = op(
+    "transpose_(self, dim0, dim1)",
+    kernel=raw.transpose,
+    node="TransposeBackward1",
+    self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1),
+)
+t_of = op("t_(self)", kernel=raw.t, node="TBackward1", self=lambda F, g: F.t(g))
+unsqueezed_ = op(
+    "unsqueeze_(self, dim)",
+    kernel=raw.unsqueeze,
+    node="UnsqueezeBackward1",
+    self=lambda F, g, dim: F.squeeze(g, dim),
+)
+squeezed_all_ = op(
+    "squeeze_(self)",
+    kernel=raw.squeeze,
+    node="SqueezeBackward3",
+    self=lambda F, g, self_shape: _unsqueeze_to(F, g, self_shape),
+)
+squeezed_dim_ = op(
+    "squeeze_.dim(self, dim)",
+    kernel=raw.squeeze,
+    node="SqueezeBackward4",
+    self=lambda F, g, self_shape, dim: _unsqueeze_to(F, g, self_shape, dim),
+)
+squeezed_dims_ = op(
+    "squeeze_.dims(self, dim)",
+    kernel=raw.squeeze,
+    node="SqueezeBackward5",
+    self=lambda F, g, self_shape, dim: _unsqueeze_to(F, g, self_shape, dim),
+)
+window_ = op(
+    "as_strided_(self, where)",
+    kernel=raw.window,
+    node="AsStridedBackward1",
+    self=lambda F, g, where: F.base_of(g, where),
+)
+
+
+def _become(input: Tensor, row: Any, *arguments: Any) -> Tensor:
+    """Give `input` the shape and the history that `row` makes of it; its memory stays."""
+    name = row.operator.name
+    check_target(input, name, get_mode(), input._edge is not None)
+    changed = row(input, *arguments)
+    input._array = changed._array
+    input.memory().write(name)
+    edge = changed._edge
+    if edge is not None and input._base is None:
+        rebase(input, edge[0])
+    elif edge is not None:
+        input._edge = edge
+    return input
+
+
+def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """`transpose` in place."""
+    return _become(input, transposed_, dim0, dim1)
+
+
+def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """`swapaxes` in place."""
+    return _become(input, transposed_, axis0, axis1)
+
+
+swapdims_ = transpose_
+
+
+def t_(input: Tensor) -> Tensor:
+    """`t` in place."""
+    return _become(input, t_of)
+
+
+def unsqueeze_(input: Tensor, dim: int) -> Tensor:
+    """`unsqueeze` in place."""
+    return _become(input, unsqueezed_, dim)
+
+
+def squeeze_(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """`squeeze` in place."""
+    if dim is None:
+        return _become(input, squeezed_all_)
+    return _become(input, squeezed_dim_ if isinstance(dim, int) else squeezed_dims_, dim)
+
+
+def as_strided_(
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """`as_strided` in place."""
+    array = input._array
+    where = geometry(array, raw.as_strided(array, size, stride, storage_offset))
+    return _become(input, window_, where)
+
+
+def _is_view(input: Tensor) -> bool:
+    """Whether this tensor is a differentiable view of another, its `_base`."""
+    return input._base is not None
+
+
+def _set_part(part: Any) -> Any:
+    def write(input: Tensor, value: Any) -> None:
+        part(input)[...] = value
+
+    return write
+
+
+PROPERTIES = {
+    "T": property(_reversed_dims),
+    "mT": property(_matrix_transpose),
+    "H": property(_hermitian),
+    "mH": property(adjoint),
+    "real": property(real, _set_part(real)),
+    "imag": property(imag, _set_part(imag)),
+}
+METHODS = (
+    "_is_view adjoint as_strided as_strided_ diagonal expand expand_as flatten moveaxis movedim "
+    "narrow permute ravel reshape reshape_as select squeeze squeeze_ swapaxes swapaxes_ swapdims "
+    "swapdims_ t t_ transpose transpose_ unflatten unfold unsqueeze unsqueeze_ view view_as"
+)

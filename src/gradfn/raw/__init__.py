@@ -5,6 +5,16 @@ flat namespace, the one that a formula calls `F` when it is read on arrays, so k
 names of their operators.
 """
 
+from .copying import *
 from .elementwise import *
+from .indexing import *
+from .products import *
+from .ranges import *
+from .reduction import *
+from .scan import *
+from .shaping import *
+from .softmaxes import *
+from .sorting import *
+from .view import *
 from .strided import strided_base as base_of
 from .strided import strided_view as view_of

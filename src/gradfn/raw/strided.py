@@ -44,17 +44,48 @@ def strided_base(view: Array, where: Geometry) -> Array:
         axes = tuple(axis for axis, step in enumerate(where.strides) if step == 0)
         view = np.add.reduce(view, axes, keepdims=True, out=...)
         target = target[tuple(slice(0, 1) if s == 0 else slice(None) for s in where.strides)]
-    target[...] = view
+    if _overlaps(target):
+        _add_overlapping(memory, start + where.offset, target, view)
+    else:
+        target[...] = view
     return _window(memory, start, where.base_shape, where.base_dtype, where.base_strides)
 
 
+def _overlaps(window: Array) -> bool:
+    """Whether two elements of `window` may share memory."""
+    reach = window.itemsize
+    for step, size in sorted(zip(map(abs, window.strides), window.shape, strict=True)):
+        if size > 1 and step < reach:
+            return True
+        reach += step * (size - 1) if size > 1 else 0
+    return False
+
+
+def _add_overlapping(memory: Array, start: int, window: Array, values: Array) -> None:
+    """Add `values` where the elements of `window`, at byte `start` of `memory`, lie."""
+    item = window.itemsize
+    cells = memory[: memory.size // item * item].view(window.dtype)
+    steps = [step // item * np.intp(0).itemsize for step in window.strides]
+    numbers = np.arange(cells.size)
+    places = np.ndarray(
+        window.shape, np.intp, numbers.data, start // item * numbers.itemsize, steps
+    )
+    np.add.at(cells, places.reshape(-1), np.asarray(values).reshape(-1))
+
+
 def _memory(where: Geometry) -> tuple[Array, int]:
-    """Zeroed bytes that hold the base, and the byte at which its first element lies."""
+    """Zeroed bytes that hold base and view, and the byte at which the base's first element lies."""
     low = high = 0
-    for size, step in zip(where.base_shape, where.base_strides, strict=True):
-        low += min(0, (size - 1) * step)
-        high += max(0, (size - 1) * step)
-    return np.zeros(high - low + where.base_dtype.itemsize, np.uint8), -low
+    for start, shape, strides in (
+        (0, where.base_shape, where.base_strides),
+        (where.offset, where.shape, where.strides),
+    ):
+        if 0 not in shape:
+            steps = [(size - 1) * step for size, step in zip(shape, strides, strict=True)]
+            low = min(low, start + sum(step for step in steps if step < 0))
+            high = max(high, start + sum(step for step in steps if step > 0))
+    size = max(where.base_dtype.itemsize, where.dtype.itemsize)
+    return np.zeros(high - low + size, np.uint8), -low
 
 
 def _window(

@@ -1,0 +1,526 @@
+"""Reading and writing by index tensors and masks, and filling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import raw
+from ..autograd.variable import Variable
+from ..shapes import broadcast_shapes, wrap_dim
+from .declare import op
+from .emit import inplace
+from .view import as_strided, expand_size, reshape
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+__all__ = [
+    "argwhere",
+    "bucketize",
+    "diagonal_scatter",
+    "fill",
+    "fill_",
+    "gather",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_put_",
+    "index_select",
+    "masked_scatter",
+    "masked_select",
+    "nonzero",
+    "put",
+    "scatter",
+    "scatter_add",
+    "searchsorted",
+    "select_scatter",
+    "slice_scatter",
+    "take",
+    "take_along_dim",
+    "zero_",
+]
+
+# Positions in several dimensions.
+
+index_at = op(
+    "index(self, indices: Tensors, dims)",
+    kernel=raw.index_at,
+    tangent="linear",
+    self=lambda F, g, self_shape, indices, dims: F.index_backward(g, self_shape, indices, dims),
+)
+index_backward = op(
+    "index_backward(self, shape, indices: Tensors, dims)",
+    kernel=raw.index_backward,
+    node="IndexPutBackward0",
+    tangent="linear",
+    self=lambda F, g, indices, dims: F.index_at(g, indices, dims),
+)
+index_put_at = op(
+    "index_put(self, indices: Tensors, values, dims, accumulate=False)",
+    kernel=raw.index_put_at,
+    self=lambda F, g, indices, dims, accumulate: (
+        g if accumulate else F.index_clear(g, indices, dims)
+    ),
+    values=lambda F, g, indices, dims: F.index_at(g, indices, dims),
+)
+index_clear = op(
+    "index_clear(self, indices: Tensors, dims)",
+    kernel=raw.index_clear,
+    node="IndexPutBackward0",
+    tangent="linear",
+    self=lambda F, g, indices, dims: F.index_clear(g, indices, dims),
+)
+_index_put_at_ = inplace(index_put_at)
+
+
+def positions(input: Any, indices: Sequence[Any]) -> tuple[list[Any], list[int]]:
+    """Index tensors of integers, with the dimension each is for; None leaves a dimension whole.
+
+    A mask stands for as many dimensions as it has. IndexError where it does not fit.
+    """
+    shape = input._array.shape
+    tensors: list[Any] = []
+    dims: list[int] = []
+    dim = 0
+    for nr, index in enumerate(indices):
+        if index is None:
+            dim += 1
+            continue
+        kind = index._array.dtype.kind
+        if kind == "b" or index._array.dtype == np.uint8:
+            mask = index._array
+            for axis, size in enumerate(mask.shape):
+                if dim + axis >= len(shape) or shape[dim + axis] != size:
+                    raise IndexError(
+                        f"The shape of the mask {list(mask.shape)} at index {axis} does not match "
+                        f"the shape of the indexed tensor {list(shape)} at index {dim + axis}"
+                    )
+            found = mask.nonzero() if mask.ndim else ()
+            tensors += [Variable.wrap(places) for places in found]
+            dims += range(dim, dim + mask.ndim)
+            dim += mask.ndim
+            continue
+        if index._array.dtype not in (np.int64, np.int32):
+            raise IndexError(
+                "tensors used as indices must be long, int, byte or bool tensors; index "
+                f"{nr} is {index.dtype}"
+            )
+        tensors.append(index)
+        dims.append(dim)
+        dim += 1
+    if dim > len(shape):
+        raise IndexError(
+            f"too many indices for tensor of dimension {len(shape)} (got {dim})"
+        )
+    return tensors, dims
+
+
+def index_put(
+    input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """A copy with ``values`` written, or added, at the positions of the index tensors `indices`.
+
+    `values` broadcasts to the shape of ``input[indices]``. Where a position comes twice, one value
+    stays, unless `accumulate` adds them.
+    """
+    found, dims = positions(input, indices)
+    _check_put(input, values)
+    return index_put_at(input, found, values, dims, accumulate)  # type: ignore[no-any-return]
+
+
+def index_put_(
+    input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """`index_put` in place."""
+    found, dims = positions(input, indices)
+    _check_put(input, values)
+    return _index_put_at_(input, found, values, dims, accumulate)  # type: ignore[no-any-return]
+
+
+def _check_put(input: Tensor, values: Tensor) -> None:
+    if input._array.dtype != values._array.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{input.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for the "
+            "source."
+        )
+
+
+# Positions along one dimension.
+
+index_select = op(
+    "index_select(self, dim, index: Tensor)",
+    kernel=raw.index_select,
+    tangent="linear",
+    self=lambda F, g, self_shape, dim, index: F.index_select_backward(g, self_shape, dim, index),
+    doc="The slices of dimension `dim` that the vector `index` lists, in a new tensor.",
+)
+index_select_backward = op(
+    "index_select_backward(self, shape, dim, index: Tensor)",
+    kernel=raw.index_select_backward,
+    node="IndexAddBackward0",
+    tangent="linear",
+    self=lambda F, g, dim, index: F.index_select(g, dim, index),
+)
+index_add = op(
+    "index_add(self, dim, index: Tensor, source, *, alpha=1)",
+    kernel=raw.index_add,
+    tangent="linear",
+    self=lambda g: g,
+    source=lambda F, g, source_shape, dim, index, alpha: (
+        F.reshape(F.index_select(g, dim, index), source_shape) * alpha
+    ),
+    doc="A copy with ``alpha * source[i]`` added to the slice ``index[i]`` of dimension `dim`.",
+)
+index_copy = op(
+    "index_copy(self, dim, index: Tensor, source)",
+    kernel=raw.index_copy,
+    self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
+    source=lambda F, g, source_shape, dim, index: F.reshape(
+        F.index_select(g, dim, index), source_shape
+    ),
+    doc="A copy with ``source[i]`` as the slice ``index[i]`` of dimension `dim`.",
+)
+index_fill_value = op(
+    "index_fill(self, dim, index: Tensor, value)",
+    kernel=raw.index_fill,
+    self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
+)
+index_fill_tensor = op(
+    "index_fill.tensor(self, dim, index: Tensor, value)",
+    kernel=raw.index_fill,
+    node="IndexFillBackward1",
+    self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
+    value=lambda F, g, dim, index: F.sum(F.index_select(g, dim, index)),
+)
+index_add_, index_copy_ = map(inplace, (index_add, index_copy))
+_index_fill_value_, _index_fill_tensor_ = map(inplace, (index_fill_value, index_fill_tensor))
+
+
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """A copy with `value`, a number or a 0-d tensor, in the slices that `index` lists."""
+    row = index_fill_tensor if isinstance(value, Variable) else index_fill_value
+    return row(input, dim, index, value)  # type: ignore[no-any-return]
+
+
+def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """`index_fill` in place."""
+    row = _index_fill_tensor_ if isinstance(value, Variable) else _index_fill_value_
+    return row(input, dim, index, value)  # type: ignore[no-any-return]
+
+
+gather = op(
+    "gather(self, dim, index: Tensor, *, sparse_grad=False)",
+    kernel=raw.gather,
+    tangent="linear",
+    self=lambda F, g, self_shape, dim, index: F.gather_backward(g, self_shape, dim, index),
+    doc="``out[i, j] = input[index[i, j], j]`` for `dim` 0, and so on; the shape is that of index.",
+)
+gather_backward = op(
+    "gather_backward(self, shape, dim, index: Tensor)",
+    kernel=raw.gather_backward,
+    node="ScatterAddBackward0",
+    tangent="linear",
+    self=lambda F, g, dim, index: F.gather(g, dim, index),
+)
+scatter_src = op(
+    "scatter(self, dim, index: Tensor, src)",
+    kernel=raw.scatter,
+    self=lambda F, g, dim, index: F.scatter(g, dim, index, 0),
+    src=lambda F, g, dim, index: F.gather(g, dim, index),
+)
+scatter_value = op(
+    "scatter.value(self, dim, index: Tensor, value)",
+    kernel=raw.scatter,
+    node="ScatterBackward1",
+    self=lambda F, g, dim, index: F.scatter(g, dim, index, 0),
+)
+scatter_add = op(
+    "scatter_add(self, dim, index: Tensor, src)",
+    kernel=raw.scatter_add,
+    tangent="linear",
+    self=lambda g: g,
+    src=lambda F, g, dim, index: F.gather(g, dim, index),
+    doc="A copy with ``src[i, j]`` added to ``out[index[i, j], j]``, for `dim` 0, and so on.",
+)
+_scatter_src_, _scatter_value_, scatter_add_ = map(
+    inplace, (scatter_src, scatter_value, scatter_add)
+)
+
+
+def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
+    """A copy with ``out[index[i, j], j] = src[i, j]``, for `dim` 0, and so on: `gather` reversed.
+
+    `src` is a tensor of the same dtype, or one number for all. Where a position comes twice, one
+    value stays.
+    """
+    src = value if src is None else src
+    row = scatter_src if isinstance(src, Variable) else scatter_value
+    return row(input, dim, index, src)  # type: ignore[no-any-return]
+
+
+def scatter_(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
+    """`scatter` in place."""
+    src = value if src is None else src
+    row = _scatter_src_ if isinstance(src, Variable) else _scatter_value_
+    return row(input, dim, index, src)  # type: ignore[no-any-return]
+
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """`gather` with `input` and `indices` broadcast apart from `dim`; flattened without `dim`."""
+    if dim is None:
+        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))  # type: ignore[no-any-return]
+    shape, wanted = input._array.shape, indices._array.shape
+    if len(shape) != len(wanted):
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {len(shape)} dimensions for input, and {len(wanted)} dimensions for indices"
+        )
+    if indices._array.dtype != np.int64:
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got "
+            f"{indices.dtype.scalar_name}"
+        )
+    dim = wrap_dim(dim, len(shape))
+    common = broadcast_shapes(*((*s[:dim], 1, *s[dim + 1 :]) for s in (shape, wanted)))
+    both = (
+        expand_size(tensor, (*common[:dim], tensor._array.shape[dim], *common[dim + 1 :]))
+        for tensor in (input, indices)
+    )
+    return gather(next(both), dim, next(both))  # type: ignore[no-any-return]
+
+
+# Positions among all elements, and masks.
+
+take = op(
+    "take(self, index: Tensor)",
+    kernel=raw.take,
+    tangent="linear",
+    self=lambda F, g, self_shape, index: F.take_backward(g, self_shape, index),
+    doc="The elements at the positions `index` of the flattened tensor, in the shape of `index`.",
+)
+take_backward = op(
+    "take_backward(self, shape, index: Tensor)",
+    kernel=raw.take_backward,
+    node="PutBackward0",
+    tangent="linear",
+    self=lambda F, g, index: F.take(g, index),
+)
+put = op(
+    "put(self, index: Tensor, source, accumulate=False)",
+    kernel=raw.put,
+    self=lambda F, g, index, accumulate: (
+        g if accumulate else F.put(g, index, F.zeros_like(F.take(g, index)))
+    ),
+    source=lambda F, g, source_shape, index: F.reshape(F.take(g, index), source_shape),
+    doc="A copy with `source` written, or added, at positions of the flattened tensor.",
+)
+masked_select = op(
+    "masked_select(self, mask: Tensor)",
+    kernel=raw.masked_select,
+    tangent="linear",
+    self=lambda F, g, self_shape, mask: F.masked_select_backward(g, self_shape, mask),
+    doc="The elements where the boolean `mask`, broadcast with the tensor, is true: a vector.",
+)
+masked_select_backward = op(
+    "masked_select_backward(self, shape, mask: Tensor)",
+    kernel=raw.masked_select_backward,
+    node="MaskedScatterBackward0",
+    tangent="linear",
+    self=lambda F, g, mask: F.masked_select(g, mask),
+)
+masked_scatter = op(
+    "masked_scatter(self, mask: Tensor, source)",
+    kernel=raw.masked_scatter,
+    self=lambda F, g, mask: F.masked_scatter(g, mask, F.zeros_like(g)),
+    source=lambda F, g, source_shape, mask: F.masked_scatter_backward(g, mask, source_shape),
+    doc="A copy with the elements of `source`, in order, where the boolean `mask` is true.",
+)
+masked_scatter_backward = op(
+    "masked_scatter_backward(self, mask: Tensor, shape)",
+    kernel=raw.masked_scatter_backward,
+    node="MaskedScatterBackwardBackward0",
+    tangent="linear",
+    self=lambda F, g, self_shape, mask: F.masked_scatter(F.zeros_of(g, self_shape), mask, g),
+)
+put_, masked_scatter_ = map(inplace, (put, masked_scatter))
+
+nonzero_at = op("nonzero(self: Tensor)", kernel=raw.nonzero)
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The positions of the elements that are not zero: one row each, or a tuple of vectors.
+
+    >>> import gradfn
+    >>> gradfn.nonzero(gradfn.tensor([0, 5, 7]))
+    tensor([[1],
+            [2]])
+    """
+    found = nonzero_at(input)
+    if not as_tuple:
+        return found
+    columns = found._array if input._array.ndim else np.zeros((len(found._array), 1), np.int64)
+    return tuple(Variable.wrap(column.copy()) for column in columns.T)
+
+
+def argwhere(input: Tensor) -> Tensor:
+    """The positions of the elements that are not zero, one row each."""
+    return nonzero_at(input)  # type: ignore[no-any-return]
+
+
+# One part of a tensor replaced, in a copy.
+
+select_scatter = op(
+    "select_scatter(self, src, dim, index)",
+    kernel=raw.select_scatter,
+    tangent="linear",
+    self=lambda F, g, src_shape, dim, index: F.select_scatter(
+        g, F.zeros_of(g, src_shape), dim, index
+    ),
+    src=lambda F, g, dim, index: F.select(g, dim, index),
+    doc="A copy with `src` as the slice `index` of dimension `dim`.",
+)
+slice_scatter = op(
+    "slice_scatter(self, src, dim=0, start=None, end=None, step=1)",
+    kernel=raw.slice_scatter,
+    tangent="linear",
+    self=lambda F, g, src_shape, dim, start, end, step: F.slice_scatter(
+        g, F.zeros_of(g, src_shape), dim, start, end, step
+    ),
+    src=lambda F, g, dim, start, end, step: F.slice_dim(g, dim, start, end, step),
+    doc="A copy with `src` as ``out[start:end:step]`` along dimension `dim`.",
+)
+diagonal_scatter = op(
+    "diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)",
+    kernel=raw.diagonal_scatter,
+    tangent="linear",
+    self=lambda F, g, src_shape, offset, dim1, dim2: F.diagonal_scatter(
+        g, F.zeros_of(g, src_shape), offset, dim1, dim2
+    ),
+    src=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2),
+    doc="A copy with `src` as the diagonal that `diagonal` shows.",
+)
+
+# Filling and copying.
+
+zeros_like = op("zeros_like(self: Tensor)", kernel=raw.zeros_like)
+zeros_of = op("new_zeros(self: Tensor, shape)", kernel=raw.zeros_of)
+copied_into = op(
+    "copy(self, src, non_blocking=False)",
+    kernel=raw.copied_into,
+    node="CopyBackwards",
+    self=lambda F, g: F.zeros_like(g),
+    src=lambda g: g,
+)
+filled = op(
+    "fill(self, value)",
+    kernel=raw.fill,
+    self=lambda F, g: F.zeros_like(g),
+)
+filled_by_tensor = op(
+    "fill.Tensor(self, value)",
+    kernel=raw.fill,
+    node="FillBackward1",
+    self=lambda F, g: F.zeros_like(g),
+    value=lambda F, g: F.sum(g),
+)
+filled_in_place = op(
+    "fill.in_place(self, value)",
+    kernel=raw.fill,
+    node="FillBackward2",
+    self=lambda F, g: F.zeros_like(g),
+)
+filled_in_place_by_tensor = op(
+    "fill.in_place_Tensor(self, value)",
+    kernel=raw.fill,
+    node="FillBackward3",
+    self=lambda F, g: F.zeros_like(g),
+    value=lambda F, g: F.sum(g),
+)
+zeroed = op("zero.in_place(self)", kernel=raw.zeros_like, self=lambda F, g: F.zeros_like(g))
+copy_ = inplace(copied_into)
+_fill_, fill_tensor_ = map(inplace, (filled_in_place, filled_in_place_by_tensor))
+zero_ = inplace(zeroed)
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like `input` with `value`, a number or a 0-d tensor, everywhere."""
+    return (filled_by_tensor if isinstance(value, Variable) else filled)(input, value)  # type: ignore[no-any-return]
+
+
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """Write `value`, a number or a 0-d tensor, everywhere."""
+    return (fill_tensor_ if isinstance(value, Variable) else _fill_)(input, value)  # type: ignore[no-any-return]
+
+
+def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal; `wrap` goes on below it in tall matrices."""
+    array = input._array
+    if array.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if array.ndim > 2 and len(set(array.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    height, width = array.shape[0], array.shape[1]
+    size, step = min(array.shape), sum(array.strides) // array.itemsize
+    if wrap and array.ndim == 2 and height > width + 1:
+        size = (array.size + step - 1) // step
+    fill_(as_strided(input, (size,), (step,)), fill_value)
+    return input
+
+
+# Sorted sequences.
+
+sorted_positions = op(
+    "searchsorted(sorted_sequence: Tensor, self: Tensor, *, right=False, int32=False)",
+    kernel=raw.searchsorted,
+)
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Where to insert `input` (a tensor or a number) into sorted rows to keep them sorted.
+
+    The first place, or the last where `right` (or ``side="right"``). `sorter` is the order that
+    sorts an unsorted sequence.
+    """
+    if side is not None and right and side == "left":
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
+            "while right was True"
+        )
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if sorter is not None:
+        sorted_sequence = gather(sorted_sequence, -1, sorter)
+    values = input if isinstance(input, Variable) else Variable.wrap(np.asarray(input))
+    return sorted_positions(sorted_sequence, values, right=right or side == "right", int32=out_int32)  # type: ignore[no-any-return]
+
+
+def bucketize(
+    input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    """The number of the bucket between sorted `boundaries` that each value falls in."""
+    if boundaries._array.ndim != 1:
+        raise RuntimeError(
+            f"bucketize(): boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})"
+        )
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+METHODS = (
+    "argwhere copy_ diagonal_scatter fill_ fill_diagonal_ gather index_add index_add_ index_copy "
+    "index_copy_ index_fill index_fill_ index_put index_put_ index_select masked_scatter "
+    "masked_scatter_ masked_select nonzero put put_ scatter scatter_ scatter_add scatter_add_ "
+    "select_scatter slice_scatter take take_along_dim zero_"
+)

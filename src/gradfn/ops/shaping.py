@@ -1,0 +1,699 @@
+"""Splitting and joining, repeating and rearranging."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from .. import raw
+from ..autograd.variable import Variable
+from ..device import check_device, contiguous_format
+from ..shapes import broadcast_shapes, sizes_of, wrap_dim
+from .conversion import clone
+from .declare import op
+from .emit import inplace
+from .indexing import index_select, masked_select
+from .view import (
+    expand_size,
+    reshape,
+    slice_dim,
+    transpose,
+    unsafe_view,
+    unsqueeze,
+    view_shape,
+)
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "broadcast_tensors",
+    "broadcast_to",
+    "cartesian_prod",
+    "cat",
+    "chunk",
+    "column_stack",
+    "combinations",
+    "concat",
+    "concatenate",
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "dsplit",
+    "dstack",
+    "flip",
+    "fliplr",
+    "flipud",
+    "hsplit",
+    "hstack",
+    "kron",
+    "meshgrid",
+    "repeat_interleave",
+    "roll",
+    "rot90",
+    "row_stack",
+    "split",
+    "split_with_sizes",
+    "stack",
+    "tensor_split",
+    "tile",
+    "tril",
+    "tril_indices",
+    "triu",
+    "triu_indices",
+    "unbind",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "vsplit",
+    "vstack",
+]
+
+# Splitting. The parts are views, on which PyTorch refuses in-place writes that are recorded.
+
+split_size = op(
+    "split(self, split_size, dim=0)",
+    kernel=raw.split,
+    results=list,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, dim: F.cat(g, dim),
+)
+split_sizes = op(
+    "split_with_sizes(self, split_sizes, dim=0)",
+    kernel=raw.split_with_sizes,
+    results=list,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, dim: F.cat(g, dim),
+)
+unbound = op(
+    "unbind(self, dim=0)",
+    kernel=raw.unbind,
+    results=list,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, dim: F.stack(g, dim),
+)
+unsafe_split_size = op(
+    "unsafe_split(self, split_size, dim=0)",
+    kernel=raw.unsafe_split,
+    results=list,
+    tangent="linear",
+    self=lambda F, g, dim: F.cat(g, dim),
+)
+unsafe_split_sizes = op(
+    "unsafe_split_with_sizes(self, split_sizes, dim=0)",
+    kernel=raw.unsafe_split_with_sizes,
+    results=list,
+    tangent="linear",
+    self=lambda F, g, dim: F.cat(g, dim),
+)
+
+
+def split(
+    input: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Views of consecutive parts of dimension `dim`: of one size (the last may be smaller), or of
+    the sizes listed, which must add up.
+
+    >>> import gradfn
+    >>> gradfn.split(gradfn.arange(5), 2)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
+    if isinstance(split_size_or_sections, int):
+        return tuple(split_size(input, split_size_or_sections, dim))
+    return tuple(split_sizes(input, sizes_of((split_size_or_sections,)), dim))
+
+
+def split_with_sizes(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """`split` into parts of the given sizes."""
+    return split(input, list(split_sizes), dim)
+
+
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`split`, but the parts are tensors of their own."""
+    return tuple(unsafe_split_size(input, split_size, dim))
+
+
+def unsafe_split_with_sizes(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """`split_with_sizes`, but the parts are tensors of their own."""
+    return tuple(unsafe_split_sizes(input, tuple(split_sizes), dim))
+
+
+def _chunk(input: Tensor, chunks: int, dim: int, by_size: Any, by_sizes: Any) -> tuple[Tensor, ...]:
+    if not input._array.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    total = input._array.shape[wrap_dim(dim, input._array.ndim)]
+    if not total:
+        return tuple(by_sizes(input, (0,) * chunks, dim))
+    return tuple(by_size(input, -(-total // chunks), dim))
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of at most `chunks` parts of dimension `dim`, of one size but for the last."""
+    return _chunk(input, chunks, dim, split_size, split_sizes)
+
+
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`chunk`, but the parts are tensors of their own."""
+    return _chunk(input, chunks, dim, unsafe_split_size, unsafe_split_sizes)
+
+
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of the slices of dimension `dim`, which goes.
+
+    >>> import gradfn
+    >>> gradfn.unbind(gradfn.arange(2))
+    (tensor(0), tensor(1))
+    """
+    return tuple(unbound(input, dim))
+
+
+def tensor_split(
+    input: Tensor, indices_or_sections: Any, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
+    """Views of parts of dimension `dim`: of a number of almost equal ones, or between indices."""
+    where = next(w for w in (indices, sections, indices_or_sections) if w is not None)
+    shape = input._array.shape
+    if not shape:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    total = shape[wrap_dim(dim, len(shape))]
+    if isinstance(where, Variable):
+        if where._array.ndim > 1 or where._array.dtype != np.int64:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+                f"one-dimensional tensor of dtype int64, but got {where.dtype} of shape "
+                f"{list(where._array.shape)}"
+            )
+        where = where._array.tolist()
+    if isinstance(where, int):
+        if where <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {where}")
+        size, extra = divmod(total, where)
+        bounds = [0, *itertools.accumulate([size + 1] * extra + [size] * (where - extra))]
+        pairs = list(itertools.pairwise(bounds))
+    else:
+        ends = [*where, total]
+        pairs = list(zip([0, *where], ends, strict=True))
+    return tuple(slice_dim(input, dim, start, end) for start, end in pairs)
+
+
+def _split_along(name: str, input: Tensor, where: Any, least: int, dim: int) -> tuple[Tensor, ...]:
+    ndim = input._array.ndim
+    if ndim < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension"
+            f"{'s' * (least > 1)}, but got a tensor with {ndim} dimensions!"
+        )
+    size = input._array.shape[dim]
+    if isinstance(where, int) and (where == 0 or size % where):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{size} is not divisible by the split_size {where}!"
+        )
+    return tensor_split(input, where, dim)
+
+
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` by columns: along dimension 1, or 0 for vectors."""
+    return _split_along("hsplit", input, indices_or_sections, 1, int(input._array.ndim > 1))
+
+
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` by rows: along dimension 0."""
+    return _split_along("vsplit", input, indices_or_sections, 2, 0)
+
+
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """`tensor_split` by depth: along dimension 2."""
+    return _split_along("dsplit", input, indices_or_sections, 3, 2)
+
+
+# Joining.
+
+
+def _cat_gradients(
+    F: Any, g: Any, tensors_shape: Sequence[tuple[int, ...]], dim: int
+) -> list[Any]:
+    """The parts of `g` that came from each tensor; empty vectors took no part."""
+    parts, start = [], 0
+    for shape in tensors_shape:
+        if shape == (0,):
+            parts.append(F.slice_dim(F.reshape(g, (-1,)), 0, 0, 0))
+            continue
+        size = shape[dim]
+        parts.append(F.slice_dim(g, dim, start, start + size))
+        start += size
+    return parts
+
+
+joined = op(
+    "cat(tensors: Tensors, dim=0)",
+    kernel=raw.cat,
+    tangent="linear",
+    tensors=_cat_gradients,
+)
+stack = op(
+    "stack(tensors: Tensors, dim=0)",
+    kernel=raw.stack,
+    tangent="linear",
+    tensors=lambda F, g, dim: F.unbind(g, dim),
+    doc="The tensors, all of one shape, along a new dimension `dim`.",
+)
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
+    """The tensors one after another along dimension `dim`; the other sizes must agree.
+
+    The dtype is the promoted one. Empty vectors are skipped. RuntimeError for 0-d tensors and for
+    sizes that disagree.
+
+    >>> import gradfn
+    >>> gradfn.cat([gradfn.zeros(1), gradfn.ones(2)])
+    tensor([0., 1., 1.])
+    """
+    return joined(tensors, dim if axis is None else axis)  # type: ignore[no-any-return]
+
+
+concat = concatenate = cat
+
+
+def _tensors(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors in ``f(x, y)`` or ``f([x, y])``: PyTorch takes both."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        return tuple(tensors[0])
+    return tensors
+
+
+def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
+    """`function` of one tensor, or of each of several."""
+    if len(tensors) == 1 and isinstance(tensors[0], Variable):
+        return function(tensors[0])
+    return tuple(map(function, _tensors(tensors)))
+
+
+def _at_least_1d(input: Tensor) -> Tensor:
+    return input if input._array.ndim else reshape(input, (1,))
+
+
+def _at_least_2d(input: Tensor) -> Tensor:
+    ndim = input._array.ndim
+    if ndim == 0:
+        return reshape(input, (1, 1))
+    return unsqueeze(input, 0) if ndim == 1 else input  # type: ignore[no-any-return]
+
+
+def _at_least_3d(input: Tensor) -> Tensor:
+    ndim = input._array.ndim
+    if ndim == 0:
+        return reshape(input, (1, 1, 1))
+    if ndim == 1:
+        input = unsqueeze(input, 0)
+    return unsqueeze(input, -1) if ndim < 3 else input  # type: ignore[no-any-return]
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor with at least one dimension."""
+    return _each(_at_least_1d, tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with at least two dimensions; new ones come first."""
+    return _each(_at_least_2d, tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with at least three dimensions; vectors become ``(1, n, 1)``."""
+    return _each(_at_least_3d, tensors)
+
+
+def _nonempty(tensors: Sequence[Any], name: str) -> Sequence[Any]:
+    if not len(tensors):
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return tensors
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors side by side: `cat` along dimension 1, or 0 for vectors."""
+    parts = [_at_least_1d(t) for t in _nonempty(tensors, "hstack")]
+    return cat(parts, int(parts[0]._array.ndim > 1))
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors below one another: `cat` along dimension 0, vectors as rows."""
+    return cat([_at_least_2d(t) for t in _nonempty(tensors, "vstack")], 0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors behind one another: `cat` along dimension 2."""
+    return cat([_at_least_3d(t) for t in _nonempty(tensors, "dstack")], 2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """`hstack` with vectors as columns."""
+    columns = [
+        reshape(t, (t._array.size, 1)) if t._array.ndim <= 1 else t
+        for t in _nonempty(tensors, "column_stack")
+    ]
+    return hstack(columns)
+
+
+# Repeating and rearranging.
+
+repeated = op(
+    "repeat(self, repeats)",
+    kernel=raw.repeat,
+    tangent="linear",
+    self=lambda F, g, self_shape, repeats: F.unrepeat(g, self_shape, repeats),
+)
+unrepeat = op(
+    "unrepeat(self, shape, repeats)",
+    kernel=raw.unrepeat,
+    tangent="linear",
+    self=lambda F, g, shape, repeats: F.repeat(F.reshape(g, shape), repeats),
+)
+
+
+def repeat(input: Tensor, *repeats: Any) -> Tensor:
+    """Copies of the tensor beside one another: ``x.repeat(2, 1)`` for two below each other."""
+    return repeated(input, sizes_of(repeats))  # type: ignore[no-any-return]
+
+
+def tile(input: Tensor, *repeats: Any, dims: Any = None) -> Tensor:
+    """`repeat`, with ones in front of too few `dims`."""
+    times = sizes_of(repeats) if dims is None else sizes_of((dims,))
+    return repeated(input, (1,) * (input._array.ndim - len(times)) + times)  # type: ignore[no-any-return]
+
+
+flipped = op(
+    "flip(self, dims)",
+    kernel=raw.flip,
+    tangent="linear",
+    self=lambda F, g, dims: F.flip(g, dims),
+)
+
+
+def flip(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    """A copy with the order of the elements reversed along `dims`.
+
+    >>> import gradfn
+    >>> gradfn.flip(gradfn.arange(3), (0,))
+    tensor([2, 1, 0])
+    """
+    return flipped(input, sizes_of(order) if dims is None else sizes_of((dims,)))  # type: ignore[no-any-return]
+
+
+def fliplr(input: Tensor) -> Tensor:
+    """`flip` along dimension 1."""
+    if input._array.ndim < 2:
+        raise RuntimeError(f"Input must be >= 2-d, not {input._array.ndim}-d, for fliplr")
+    return flipped(input, (1,))  # type: ignore[no-any-return]
+
+
+def flipud(input: Tensor) -> Tensor:
+    """`flip` along dimension 0."""
+    if input._array.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d for flipud")
+    return flipped(input, (0,))  # type: ignore[no-any-return]
+
+
+rolled = op(
+    "roll(self, shifts, dims=())",
+    kernel=raw.roll,
+    tangent="linear",
+    self=lambda F, g, shifts, dims: F.roll(g, tuple(-s for s in shifts), dims),
+)
+
+
+def _listed(value: Any) -> tuple[int, ...]:
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def roll(input: Tensor, shifts: int | Sequence[int], dims: Any = ()) -> Tensor:
+    """A copy with the elements moved by `shifts` along `dims`, and round the end.
+
+    Without `dims`, the flattened tensor is rolled. RuntimeError unless there are as many shifts as
+    dims.
+    """
+    return rolled(input, _listed(shifts), _listed(dims))  # type: ignore[no-any-return]
+
+
+rotated = op(
+    "rot90(self, k=1, dims=(0, 1))",
+    kernel=raw.rot90,
+    tangent="linear",
+    self=lambda F, g, k, dims: F.rot90(g, -k, dims),
+    doc="A copy turned by `k` quarter turns in the plane of `dims`, from the first to the second.",
+)
+rot90 = rotated
+tril = op(
+    "tril(self, diagonal=0)",
+    kernel=raw.tril,
+    tangent="linear",
+    self=lambda F, g, diagonal: F.tril(g, diagonal),
+    doc="A copy of matrices with zeros above a diagonal.",
+)
+triu = op(
+    "triu(self, diagonal=0)",
+    kernel=raw.triu,
+    tangent="linear",
+    self=lambda F, g, diagonal: F.triu(g, diagonal),
+    doc="A copy of matrices with zeros below a diagonal.",
+)
+tril_, triu_ = map(inplace, (tril, triu))
+
+
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each slice of dimension `dim` (each element, without `dim`) repeated in place.
+
+    `repeats` is a number, or a tensor with one for each slice. Of one argument only, a tensor of
+    repeats, gives the positions: ``[0, 0, 1]`` for ``[2, 1]``.
+    """
+    if repeats is None:
+        counts = input._array
+        positions = np.repeat(np.arange(counts.size), counts)
+        return Variable.wrap(positions.astype(counts.dtype))  # type: ignore[no-any-return]
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    dim = wrap_dim(dim, input._array.ndim)
+    if isinstance(repeats, int):
+        return _interleave(input, repeats, dim)
+    counts = np.asarray(repeats._array if isinstance(repeats, Variable) else repeats)
+    size = input._array.shape[dim] if input._array.ndim else 1
+    if counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if counts.size not in (1, size):
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{counts.size} and input.size({dim}) = {size}"
+        )
+    if counts.size and counts.min() < 0:
+        raise RuntimeError("repeats can not be negative")
+    positions = np.repeat(np.arange(size), counts if counts.ndim else int(counts))
+    return index_select(input, dim, Variable.wrap(positions))  # type: ignore[no-any-return]
+
+
+def _interleave(input: Tensor, repeats: int, dim: int) -> Tensor:
+    if repeats < 0:
+        raise RuntimeError(f"repeats can not be negative, got {repeats}")
+    shape = input._array.shape or (1,)
+    spread = expand_size(
+        unsqueeze(input, dim + bool(input._array.ndim)),
+        (*shape[: dim + 1], repeats, *shape[dim + 1 :]) if input._array.ndim else (repeats,),
+    )
+    dense = clone(spread, memory_format=contiguous_format)
+    return view_shape(dense, (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))  # type: ignore[no-any-return]
+
+
+# Diagonals.
+
+diagonal_copy = op(
+    "diagonal_copy(self, offset=0, dim1=0, dim2=1)",
+    kernel=raw.diagonal_copy,
+    node="DiagonalBackward0_copy",
+    tangent="linear",
+    self=lambda F, g, self_shape, offset, dim1, dim2: F.diagonal_backward(
+        g, self_shape, offset, dim1, dim2
+    ),
+)
+diag_embed = op(
+    "diag_embed(self, offset=0, dim1=-2, dim2=-1)",
+    kernel=raw.diag_embed,
+    tangent="linear",
+    self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2),
+    doc="Matrices of zeros with the last dimension on a diagonal.",
+)
+
+
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """A diagonal of a matrix, as a copy; or the matrix with a vector on a diagonal."""
+    if input._array.ndim == 1:
+        return diag_embed(input, diagonal)  # type: ignore[no-any-return]
+    if input._array.ndim == 2:
+        return diagonal_copy(input, diagonal)  # type: ignore[no-any-return]
+    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input._array.ndim}D")
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """The matrix with all elements on a diagonal."""
+    return diag_embed(reshape(input, (-1,)), offset)  # type: ignore[no-any-return]
+
+
+blocks = op(
+    "block_diag(tensors: Tensors)",
+    kernel=raw.block_diag,
+    tangent="linear",
+    tensors=lambda F, g, tensors_shape: F.block_diag_backward(g, tensors_shape),
+)
+block_diag_backward = op(
+    "block_diag_backward(self, shapes)",
+    kernel=raw.block_diag_backward,
+    results=list,
+    tangent="linear",
+    self=lambda F, g: F.block_diag(*g),
+)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """The matrix with the tensors as blocks along its diagonal, zeros elsewhere."""
+    return blocks(tensors)  # type: ignore[no-any-return]
+
+
+# Broadcasting and products of sets.
+
+
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+    """A view in a shape that the tensor broadcasts to."""
+    return expand_size(input, tuple(size))  # type: ignore[no-any-return]
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Views of the tensors in the shape that they broadcast to together."""
+    several = _tensors(tensors)
+    shape = broadcast_shapes(*(t._array.shape for t in several))
+    return tuple(t if t._array.shape == shape else expand_size(t, shape) for t in several)
+
+
+def meshgrid(*tensors: Any, indexing: Literal["ij", "xy"] = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid: views of each vector along its own dimension, repeated along others.
+
+    ``"xy"`` exchanges the first two dimensions.
+    """
+    vectors = _tensors(tensors)
+    if not vectors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for vector in vectors:
+        if vector._array.ndim > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: a tensor of "
+                f"shape {list(vector._array.shape)}"
+            )
+        if vector._array.dtype != vectors[0]._array.dtype:
+            raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    swap = indexing == "xy" and len(vectors) > 1
+    ordered = [vectors[1], vectors[0], *vectors[2:]] if swap else list(vectors)
+    shape = tuple(v._array.size for v in ordered)
+    grids = []
+    for i, vector in enumerate(ordered):
+        along = (1,) * i + (shape[i],) + (1,) * (len(shape) - i - 1)
+        grids.append(expand_size(view_shape(vector, along), shape))
+    if swap:
+        grids = [transpose(grid, 0, 1) for grid in grids]
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of one element of each vector, as rows."""
+    for vector in tensors:
+        if vector._array.ndim != 1:
+            raise RuntimeError(
+                f"Expect a 1D vector, but got shape {list(vector._array.shape)}"
+            )
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([reshape(grid, (-1,)) for grid in meshgrid(*tensors)], 1)  # type: ignore[no-any-return]
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All ways to choose `r` elements of a vector, as rows, in order."""
+    if input._array.ndim != 1:
+        raise RuntimeError(
+            f"Expect a 1D vector, but got shape {list(input._array.shape)}"
+        )
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return Variable.wrap(np.empty(0, input._array.dtype))  # type: ignore[no-any-return]
+    ranks = np.indices((input._array.size,) * r)
+    order = np.less_equal if with_replacement else np.less
+    chosen = np.ones(ranks.shape[1:], bool)
+    for left, right in itertools.pairwise(ranks):
+        chosen &= order(left, right)
+    mask = Variable.wrap(chosen)
+    grids = meshgrid(*[input] * r)
+    return stack([masked_select(grid, mask) for grid in grids], 1)  # type: ignore[no-any-return]
+
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """The Kronecker product: each element of `input` times all of `other`, as blocks."""
+    left, right = input._array.shape, other._array.shape
+    ndim = max(len(left), len(right))
+    left = (1,) * (ndim - len(left)) + left
+    right = (1,) * (ndim - len(right)) + right
+    outer = unsafe_view(input, [n for size in left for n in (size, 1)])
+    inner = unsafe_view(other, [n for size in right for n in (1, size)])
+    return unsafe_view(outer * inner, [a * b for a, b in zip(left, right, strict=True)])  # type: ignore[no-any-return]
+
+
+def _triangle(kernel: Any, row: int, col: int, offset: int, dtype: Any) -> Tensor:
+    found = kernel(row, col, offset)
+    return Variable.wrap(found if dtype is None else found.astype(dtype.numpy))  # type: ignore[no-any-return]
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
+) -> Tensor:
+    """The rows and columns of the lower triangle of a matrix, as a tensor of two rows."""
+    check_device(device)
+    return _triangle(raw.tril_indices, row, col, offset, dtype)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
+) -> Tensor:
+    """The rows and columns of the upper triangle of a matrix, as a tensor of two rows."""
+    check_device(device)
+    return _triangle(raw.triu_indices, row, col, offset, dtype)
+
+
+METHODS = (
+    "broadcast_to chunk diag diag_embed diagflat dsplit flip fliplr flipud hsplit repeat "
+    "repeat_interleave roll rot90 split split_with_sizes tensor_split tile tril tril_ triu triu_ "
+    "unbind unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit"
+)

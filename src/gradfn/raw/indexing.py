@@ -1,0 +1,567 @@
+"""Reading and writing by position: gathers, scatters, masks.
+
+Gradients of gathers add up where a position comes twice. `np.add.at` is fast only on vectors of
+one dtype, so everything here is brought to flat positions in a row-major array first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..shapes import wrap_dim
+from .copying import to_copy
+from .view import EVERYTHING, diagonal, expand
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Shape = tuple[int, ...]
+
+
+def out_of_bounds(index: int, dim: int, size: int) -> str:
+    return f"index {index} is out of bounds for dimension {dim} with size {size}"
+
+
+# Positions in several dimensions: x[indices].
+
+
+def index_at(self: Array, indices: Sequence[Array], dims: Sequence[int]) -> Array:
+    """``self[..., i, ..., j, ...]``: `indices` say positions in the dimensions `dims`."""
+    try:
+        return np.asarray(self[_key(self.shape, indices, dims)])
+    except IndexError:
+        raise _index_error(self.shape, indices, dims) from None
+
+
+def index_put_at(
+    self: Array,
+    indices: Sequence[Array],
+    values: Array,
+    dims: Sequence[int],
+    accumulate: bool = False,
+) -> Array:
+    """A copy of `self` with `values` written (or added) at the positions of `indices`."""
+    key = _key(self.shape, indices, dims)
+    out = np.array(self, order="C")
+    try:
+        if accumulate:
+            positions = np.arange(out.size).reshape(out.shape)[key]
+            add_at(out.reshape(-1), positions, np.broadcast_to(values, positions.shape))
+        else:
+            out[key] = values
+    except IndexError:
+        raise _index_error(self.shape, indices, dims) from None
+    except ValueError:
+        wanted = np.broadcast_to(np.False_, self.shape)[key].shape
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+            f"indexing result of shape {list(wanted)}"
+        ) from None
+    return out
+
+
+def index_clear(self: Array, indices: Sequence[Array], dims: Sequence[int]) -> Array:
+    """A copy of `self` with zeros at the positions of `indices`."""
+    return index_put_at(self, indices, np.zeros((), self.dtype), dims)
+
+
+def index_backward(g: Array, shape: Shape, indices: Sequence[Array], dims: Sequence[int]) -> Array:
+    """Zeros of `shape` with `g` added at the positions of `indices`."""
+    if list(dims) == list(range(dims[0], dims[0] + len(dims))):
+        return _index_backward_by_rows(g, shape, indices, dims)
+    return index_put_at(np.zeros(shape, g.dtype), indices, g, dims, accumulate=True)
+
+
+def _index_backward_by_rows(
+    g: Array, shape: Shape, indices: Sequence[Array], dims: Sequence[int]
+) -> Array:
+    """The same where the indexed dimensions are neighbours: positions number rows of an array."""
+    first, after = dims[0], dims[0] + len(dims)
+    sizes = shape[first:after]
+    positions = np.zeros((), np.int64)
+    for i, size in zip(indices, sizes, strict=True):
+        positions = positions * size + np.where(i < 0, i + size, i)
+    rows = np.moveaxis(
+        g, range(first, first + positions.ndim), range(positions.ndim)
+    ).reshape(positions.size, -1)
+    count = int(np.prod(sizes, dtype=np.int64))
+    out = np.zeros((count, rows.shape[1]), g.dtype)
+    add_rows(out, positions.reshape(-1), rows)
+    rest = (*shape[:first], *shape[after:])
+    out = out.reshape(*sizes, *rest)
+    return np.moveaxis(out, range(len(sizes)), range(first, after))
+
+
+def _key(shape: Shape, indices: Sequence[Array], dims: Sequence[int]) -> tuple[Any, ...]:
+    key: list[Any] = list(EVERYTHING * len(shape))
+    for dim, positions in zip(dims, indices, strict=True):
+        key[dim] = positions
+    return tuple(key)
+
+
+def _index_error(shape: Shape, indices: Sequence[Array], dims: Sequence[int]) -> IndexError:
+    for dim, positions in zip(dims, indices, strict=True):
+        size = shape[dim]
+        bad = positions[(positions < -size) | (positions >= size)]
+        if bad.size:
+            return IndexError(out_of_bounds(bad[0], dim, size))
+    return IndexError(
+        "shape mismatch: indexing tensors could not be broadcast together with shapes "
+        + ", ".join(str(list(i.shape)) for i in indices)
+    )
+
+
+# Sums over repeated positions.
+
+
+def add_at(out: Array, positions: Array, values: Array) -> None:
+    """Add `values` to the vector `out` at `positions`, which may repeat."""
+    np.add.at(out, positions.reshape(-1), values.reshape(-1).astype(out.dtype, copy=False))
+
+
+def add_rows(out: Array, positions: Array, rows: Array) -> None:
+    """Add each of `rows` to the row of `out` that `positions` names; it may come again."""
+    if rows.shape[1] == 1:
+        add_at(out[:, 0], positions, rows)
+    elif positions.size:
+        order = np.argsort(positions, kind="stable")
+        ranked = positions[order]
+        starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
+        sums = rows[order]
+        if starts.size < ranked.size:
+            sums = np.add.reduceat(sums, starts, axis=0, dtype=out.dtype)
+        out[ranked[starts]] += sums
+
+
+# Positions along one dimension.
+
+
+def index_select(self: Array, dim: int, index: Array) -> Array:
+    dim = wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError(
+            f"index_select(): Index is supposed to be a vector, but it has shape {list(index.shape)}"
+        )
+    if index.dtype not in (np.int64, np.int32):
+        raise RuntimeError(
+            "index_select(): Expected dtype int32 or int64 for index, but got "
+            f"{dtypes.from_numpy(index.dtype)}"
+        )
+    size = self.shape[dim] if self.ndim else 1
+    if index.size and (index.min() < 0 or index.max() >= size):
+        bad = index.reshape(-1)[(index.reshape(-1) < 0) | (index.reshape(-1) >= size)][0]
+        raise IndexError(f"index out of range in self: {out_of_bounds(bad, dim, size)}")
+    if not self.ndim:
+        if index.size != 1:
+            raise RuntimeError(
+                "index_select(): Index to scalar can have only 1 value, got "
+                f"{index.size} value(s)"
+            )
+        return self.copy()
+    return np.take(self, index.reshape(-1), dim)
+
+
+def index_select_backward(g: Array, shape: Shape, dim: int, index: Array) -> Array:
+    return index_add(np.zeros(shape, g.dtype), dim, index, g)
+
+
+def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Array:
+    dim = wrap_dim(dim, self.ndim)
+    _check_index_op("index_add", self, dim, index, source)
+    if not alpha == 1:
+        source = source * np.asarray(alpha).astype(self.dtype)
+    if not self.ndim:
+        return np.add(self, source.reshape(()), out=...)
+    out = np.array(self.swapaxes(0, dim), order="C")
+    rows = source.swapaxes(0, dim) if source.ndim else source
+    count = index.size
+    add_rows(out.reshape(out.shape[0], -1), index.reshape(-1), rows.reshape(count, -1))
+    return out.swapaxes(0, dim)
+
+
+def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
+    dim = wrap_dim(dim, self.ndim)
+    _check_index_op("index_copy", self, dim, index, source)
+    if not self.ndim:
+        return source.reshape(()).copy()
+    out = self.copy()
+    out[(*EVERYTHING * dim, index.reshape(-1))] = source
+    return out
+
+
+def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
+    dim = wrap_dim(dim, self.ndim)
+    if index.dtype not in (np.int64, np.int32):
+        raise IndexError(
+            f"index_fill_(): Expected dtype int64 for index, not {dtypes.from_numpy(index.dtype)}"
+        )
+    if np.ndim(value):
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{np.ndim(value)} dimension(s)."
+        )
+    value = np.asarray(value).astype(self.dtype)
+    if not self.ndim:
+        return value.copy() if index.size else self.copy()
+    out = self.copy()
+    _check_range(index, dim, self.shape[dim], negative=True)
+    out[(*EVERYTHING * dim, index.reshape(-1))] = value
+    return out
+
+
+index_fill_value = index_fill
+
+
+def _check_index_op(name: str, self: Array, dim: int, index: Array, source: Array) -> None:
+    """The checks that index_add and index_copy share."""
+    if index.ndim > 1:
+        raise IndexError(f"{name}_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if index.dtype != np.int64 and (name == "index_copy" or index.dtype != np.int32):
+        raise IndexError(
+            f"{name}_(): Expected dtype int64 for index, not {dtypes.from_numpy(index.dtype)}"
+        )
+    if self.dtype != source.dtype:
+        own, other = (dtypes.from_numpy(a.dtype).scalar_name for a in (self, source))
+        raise RuntimeError(
+            f"{name}_(): self ({own}) and source ({other}) must have the same scalar type"
+        )
+    count = source.shape[dim] if source.ndim else 1
+    if index.size != count:
+        raise IndexError(
+            f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {dim}"
+        )
+    if self.ndim and source.ndim:
+        slices = [a.shape[:dim] + a.shape[dim + 1 :] for a in (self, source)]
+        if slices[0] != slices[1]:
+            raise RuntimeError(
+                f"{name}_(): Source/destination tensor must have same slice shapes. Destination "
+                f"slice shape: {list(slices[0])} at dimension {dim} and source slice shape: "
+                f"{list(slices[1])} at dimension {dim}."
+            )
+    _check_range(index, dim, self.shape[dim] if self.ndim else 1, error=IndexError)
+
+
+def _check_range(
+    index: Array,
+    dim: int,
+    size: int,
+    *,
+    negative: bool = False,
+    error: type[Exception] = IndexError,
+) -> None:
+    low = -size if negative else 0
+    if index.size and (index.min() < low or index.max() >= size):
+        raise error(out_of_bounds(index[(index < low) | (index >= size)].flat[0], dim, size))
+
+
+def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
+    dim = wrap_dim(dim, self.ndim)
+    _check_gather("gather", self, dim, index)
+    if not self.ndim or not index.ndim:
+        return np.broadcast_to(self.reshape(-1)[:1], index.size).reshape(index.shape).copy()
+    return np.take_along_axis(_corner(self, index.shape, dim), index, dim)
+
+
+def _check_gather(name: str, self: Array, dim: int, index: Array, src: Any = None) -> None:
+    """The checks that the gathers and scatters share."""
+    if index.dtype not in (np.int64, np.int32):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32/int64 for index, not {dtypes.from_numpy(index.dtype)}"
+        )
+    if not index.size:
+        return
+    if max(index.ndim, 1) != max(self.ndim, 1):
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as "
+            f"{'input' if name == 'gather' else 'self'} tensor: {index.ndim} and {self.ndim}"
+        )
+    if isinstance(src, np.ndarray) and max(src.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as src tensor: "
+            f"{index.ndim} and {src.ndim}"
+        )
+    for axis, size in enumerate(index.shape):
+        if self.ndim and axis != dim and size > self.shape[axis]:
+            raise RuntimeError(
+                f"Size does not match at dimension {axis} expected index {list(index.shape)} to be "
+                f"{'no larger' if name == 'gather' else 'smaller'} than self {list(self.shape)} "
+                f"apart from dimension {dim}"
+            )
+        if isinstance(src, np.ndarray) and src.ndim and size > src.shape[axis]:
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)} "
+                f"in every dimension; dimension {axis} is"
+            )
+    _check_range(index, dim, self.shape[dim] if self.ndim else 1, error=RuntimeError)
+
+
+def _corner(self: Array, shape: Shape, dim: int | None = None) -> Array:
+    """The first elements of `self` as far as `shape` reaches, all of them along `dim`."""
+    return self[tuple(slice(None if axis == dim else n) for axis, n in enumerate(shape))]
+
+
+def gather_backward(g: Array, shape: Shape, dim: int, index: Array) -> Array:
+    return scatter_add(np.zeros(shape, g.dtype), dim, index, g)
+
+
+def _scattered(self: Array, dim: int, index: Array) -> tuple[Array, Array]:
+    """A row-major copy of `self`, and the flat positions that `index` along `dim` names."""
+    out = np.array(self, order="C", ndmin=1)
+    index = index.reshape(index.shape or (1,))
+    step = int(np.prod(out.shape[dim + 1 :], dtype=np.int64))
+    corner = _corner(np.arange(out.size).reshape(out.shape).take([0], dim), index.shape, dim)
+    return out, corner + index * step
+
+
+def scatter(self: Array, dim: int, index: Array, src: Any) -> Array:
+    """A copy of `self` with ``out[index[i, j], j] = src[i, j]`` (for `dim` 0)."""
+    dim = wrap_dim(dim, self.ndim)
+    _check_gather("scatter", self, dim, index, src)
+    if isinstance(src, np.ndarray):
+        _check_same_dtype("scatter", self, src)
+    if not index.size:
+        return self.copy()
+    out, positions = _scattered(self, dim, index)
+    values = _corner(np.atleast_1d(src), positions.shape) if np.ndim(src) else src
+    out.reshape(-1)[positions] = np.asarray(values).astype(self.dtype, copy=False)
+    return out.reshape(self.shape)
+
+
+def _check_same_dtype(name: str, self: Array, src: Array) -> None:
+    if self.dtype != src.dtype:
+        raise RuntimeError(
+            f"{name}(): Expected self.dtype to be equal to src.dtype, but they are "
+            f"{dtypes.from_numpy(self.dtype)} and {dtypes.from_numpy(src.dtype)}"
+        )
+
+
+def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
+    dim = wrap_dim(dim, self.ndim)
+    _check_gather("scatter_add", self, dim, index, src)
+    _check_same_dtype("scatter", self, src)
+    if not index.size:
+        return self.copy()
+    out, positions = _scattered(self, dim, index)
+    add_at(out.reshape(-1), positions, _corner(np.atleast_1d(src), positions.shape))
+    return out.reshape(self.shape)
+
+
+# Flat positions and masks.
+
+
+def take(self: Array, index: Array) -> Array:
+    if index.dtype != np.int64:
+        raise RuntimeError(
+            f"take(): Expected a long tensor for index, but got {dtypes.from_numpy(index.dtype)}"
+        )
+    if index.size and not self.size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    size = self.size
+    if index.size and (index.min() < -size or index.max() >= size):
+        bad = index[(index < -size) | (index >= size)].flat[0]
+        raise IndexError(f"out of range: tried to access index {bad} on a tensor of {size} elements.")
+    return np.asarray(self.reshape(-1)[index])
+
+
+def take_backward(g: Array, shape: Shape, index: Array) -> Array:
+    out = np.zeros(shape, g.dtype)
+    add_at(out.reshape(-1), index, g)
+    return out
+
+
+def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{dtypes.from_numpy(self.dtype)} and source.dtype = {dtypes.from_numpy(source.dtype)}"
+        )
+    if index.dtype != np.int64:
+        raise RuntimeError(
+            f"put_(): Expected a long tensor for index, but got {dtypes.from_numpy(index.dtype)}"
+        )
+    if index.size != source.size:
+        raise RuntimeError(
+            f"put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {source.size}, index.numel() = {index.size}"
+        )
+    out = np.array(self, order="C")
+    if index.size:
+        size = self.size
+        if not size:
+            raise IndexError("put_(): Expected self to be a non-empty tensor")
+        if index.min() < -size or index.max() >= size:
+            bad = index[(index < -size) | (index >= size)].flat[0]
+            raise IndexError(
+                f"out of range: tried to access index {bad} on a tensor of {size} elements."
+            )
+        if accumulate:
+            add_at(out.reshape(-1), index, source)
+        else:
+            out.reshape(-1)[index.reshape(-1)] = source.reshape(-1)
+    return out
+
+
+def masked_select(self: Array, mask: Array) -> Array:
+    if mask.dtype != np.bool_:
+        raise RuntimeError(
+            f"masked_select: expected BoolTensor for mask, not {dtypes.from_numpy(mask.dtype)}"
+        )
+    if self.shape == mask.shape:
+        return np.asarray(self[mask]).reshape(-1)
+    both = np.broadcast_arrays(self, mask)
+    return both[0][both[1]]
+
+
+def masked_select_backward(g: Array, shape: Shape, mask: Array) -> Array:
+    out = np.zeros(np.broadcast_shapes(shape, mask.shape), g.dtype)
+    out[np.broadcast_to(mask, out.shape)] = g
+    return out
+
+
+def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
+    if mask.dtype != np.bool_:
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{dtypes.from_numpy(mask.dtype)}"
+        )
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got "
+            f"{dtypes.from_numpy(self.dtype)} and {dtypes.from_numpy(source.dtype)}"
+        )
+    out = np.array(np.broadcast_to(self, np.broadcast_shapes(self.shape, mask.shape)), order="C")
+    chosen = np.broadcast_to(mask, out.shape)
+    count = int(np.count_nonzero(chosen))
+    if count > source.size:
+        raise RuntimeError(
+            "Number of elements of source < number of ones in mask: "
+            f"{source.size} < {count}"
+        )
+    out[chosen] = source.reshape(-1)[:count]
+    return out
+
+
+def masked_scatter_backward(g: Array, mask: Array, shape: Shape) -> Array:
+    """The gradient of masked_scatter's source: the gradients at the mask, padded with zeros."""
+    chosen = g[np.broadcast_to(mask, g.shape)]
+    out = np.zeros(int(np.prod(shape, dtype=np.int64)), g.dtype)
+    out[: chosen.size] = chosen.reshape(-1)
+    return out.reshape(shape)
+
+
+def nonzero(self: Array) -> Array:
+    return np.argwhere(self)
+
+
+def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
+    out = self.copy()
+    _write(out[(*EVERYTHING * wrap_dim(dim, self.ndim), index, ...)], src, "select_scatter")
+    return out
+
+
+def slice_scatter(
+    self: Array,
+    src: Array,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Array:
+    out = self.copy()
+    where = (*EVERYTHING * wrap_dim(dim, self.ndim), slice(start, end, step))
+    _write(out[where], src, "slice_scatter")
+    return out
+
+
+def diagonal_scatter(
+    self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Array:
+    out = np.array(self, order="C")
+    _write(diagonal(out, offset, dim1, dim2), src, "diagonal_scatter")
+    return out
+
+
+def zeros_of(self: Array, shape: Shape) -> Array:
+    """Zeros of `shape` in the dtype of `self`."""
+    return np.zeros(shape, self.dtype)
+
+
+def copied_into(self: Array, src: Array, non_blocking: bool = False) -> Array:
+    """`src` in the shape and dtype of `self`."""
+    if src.dtype.kind == "c" and self.dtype.kind not in "cb":
+        src = to_copy(src, self.dtype)
+    src = src.astype(self.dtype, copy=False)
+    return src if src.shape == self.shape else expand(src, self.shape)
+
+
+def fill(self: Array, value: Any) -> Array:
+    """`value`, which has no dimensions, in the shape and dtype of `self`."""
+    if np.ndim(value):
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {np.ndim(value)} "
+            "dimensions."
+        )
+    if np.iscomplexobj(value) and self.dtype.kind != "c" and not isinstance(value, np.ndarray):
+        raise RuntimeError(
+            f"value cannot be converted to type {dtypes.from_numpy(self.dtype).name} without "
+            f"overflow: {value}"
+        )
+    return copied_into(self, np.asarray(value))
+
+
+def _write(part: Array, src: Array, name: str) -> None:
+    if part.shape != src.shape:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
+            f"slice size = {list(part.shape)}, in {name}"
+        )
+    part[...] = src
+
+
+def searchsorted(
+    sorted_sequence: Array, self: Array, *, right: bool = False, int32: bool = False
+) -> Array:
+    side = "right" if right else "left"
+    kind = np.int32 if int32 else np.int64
+    if sorted_sequence.ndim == 1:
+        return np.asarray(np.searchsorted(sorted_sequence, self, side)).astype(kind)  # type: ignore[call-overload]
+    rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
+    values = self.reshape(len(rows), -1)
+    found = [np.searchsorted(row, value, side) for row, value in zip(rows, values, strict=True)]  # type: ignore[call-overload]
+    return np.array(found, kind).reshape(self.shape)
+
+
+__all__ = [
+    "copied_into",
+    "fill",
+    "diagonal_scatter",
+    "gather",
+    "gather_backward",
+    "index_add",
+    "index_at",
+    "index_backward",
+    "index_clear",
+    "index_copy",
+    "index_fill",
+    "index_fill_value",
+    "index_put_at",
+    "index_select",
+    "index_select_backward",
+    "masked_scatter",
+    "masked_scatter_backward",
+    "masked_select",
+    "masked_select_backward",
+    "nonzero",
+    "put",
+    "scatter",
+    "scatter_add",
+    "searchsorted",
+    "select_scatter",
+    "slice_scatter",
+    "take",
+    "take_backward",
+    "zeros_of",
+]
