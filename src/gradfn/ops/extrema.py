@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from . import return_types
 from .declare import op
-from .reduction import EVERY
+from .reduction import UNSET
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -175,7 +175,7 @@ kthvalue = op(
 )
 
 
-def max(input: Tensor, dim: Any = EVERY, keepdim: bool = False, **names: Any) -> Any:
+def max(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) -> Any:
     """The largest element; over one dimension, values and indices; or `maximum` of two tensors.
 
     ``max(input)`` shares its gradient evenly among equal elements, ``max(input, dim)`` gives it to
@@ -184,12 +184,12 @@ def max(input: Tensor, dim: Any = EVERY, keepdim: bool = False, **names: Any) ->
     >>> gradfn.max(gradfn.tensor([1.0, 3.0]), 0).indices
     tensor(1)
     """
-    if dim is EVERY and not names and not keepdim:
+    if dim is UNSET and not (keepdim or names):
         return max_all(input)
     return _along_or_pairwise("max", max_dim, input, dim, keepdim, names)
 
 
-def min(input: Tensor, dim: Any = EVERY, keepdim: bool = False, **names: Any) -> Any:
+def min(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) -> Any:
     """The smallest element; over one dimension, values and indices; or `minimum` of two tensors.
 
     See `max`.
@@ -197,7 +197,7 @@ def min(input: Tensor, dim: Any = EVERY, keepdim: bool = False, **names: Any) ->
     >>> gradfn.min(gradfn.tensor([1.0, 3.0]), 0).indices
     tensor(0)
     """
-    if dim is EVERY and not names and not keepdim:
+    if dim is UNSET and not (keepdim or names):
         return min_all(input)
     return _along_or_pairwise("min", min_dim, input, dim, keepdim, names)
 
@@ -215,7 +215,7 @@ def _along_or_pairwise(
     return getattr(ops, name + "imum")(input, other)
 
 
-def median(input: Tensor, dim: int = EVERY, keepdim: bool = False, **names: Any) -> Any:
+def median(input: Tensor, dim: int = UNSET, keepdim: bool = False, **names: Any) -> Any:
     """The lower median of all elements; or, over one dimension, values and indices.
 
     NaN where there is one; `nanmedian` leaves them out.
@@ -223,18 +223,18 @@ def median(input: Tensor, dim: int = EVERY, keepdim: bool = False, **names: Any)
     >>> gradfn.median(gradfn.tensor([4.0, 1.0, 3.0, 2.0]))
     tensor(2.)
     """
-    if dim is EVERY and not names:
+    if dim is UNSET and not (keepdim or names):
         return median_all(input)
     return median_dim(input, dim, keepdim, **names)
 
 
-def nanmedian(input: Tensor, dim: int = EVERY, keepdim: bool = False, **names: Any) -> Any:
+def nanmedian(input: Tensor, dim: int = UNSET, keepdim: bool = False, **names: Any) -> Any:
     """The lower median of the elements that are not NaN: see `median`.
 
     >>> gradfn.nanmedian(gradfn.tensor([1.0, float("nan"), 3.0]))
     tensor(1.)
     """
-    if dim is EVERY and not names:
+    if dim is UNSET and not (keepdim or names):
         return nanmedian_all(input)
     return nanmedian_dim(input, dim, keepdim, **names)
 

@@ -35,8 +35,9 @@ def _norm_gradient(
     size = F.abs(self)
     if abs(ord) == math.inf:
         ties = size == norm
-        share = g / F.unsum(F.sum(ties, dim, keepdim), self_shape, dim, keepdim)
-        return F.where(ties, F.sgn(self) * share, 0)
+        count = F.unsum(F.sum(ties, dim, keepdim), self_shape, dim, keepdim)
+        share = g / F.where(count == 0, 1, count)
+        return F.sgn(F.where(ties, self, 0)) * share
     ratio = F.where(self == 0, 1, size) / F.where(norm == 0, 1, norm)
     return F.sgn(self) * (g * ratio ** (ord - 1))
 
@@ -156,7 +157,7 @@ def linalg_norm(
     if ord is None:
         return vector_norm(input, 2, dim, keepdim, dtype=dtype)
     if dim is None:
-        if input.dim() > 2 or (isinstance(ord, str) and input.dim() != 2):
+        if input.dim() > 2:
             raise RuntimeError(
                 "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
                 f"{input.dim()}D."

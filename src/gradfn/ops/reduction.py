@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Dims = int | Sequence[int] | None
-EVERY: Any = ...  # the default of `dim` where None is a choice with a row of its own
+UNSET: Any = ...  # the default of arguments for which None is a choice
 
 unsum = op(
     "unsum(self, shape, dim=None, keepdim=False)",
@@ -114,7 +114,7 @@ def _var_gradient(
     F: Any, g: Any, self: Any, self_shape: Any, dim: Dims, correction: Any, keepdim: bool
 ) -> Any:
     freedom = count(self_shape, dim) - (1 if correction is None else correction)
-    slope = F.unsum(g, self_shape, dim, keepdim) * (2 / freedom if freedom > 0 else math.inf)
+    slope = F.unsum(g, self_shape, dim, keepdim) * (2 / freedom if freedom else math.inf)
     return slope * (self - F.mean(self, dim, True))
 
 
@@ -210,7 +210,7 @@ count_nonzero = op(
 
 def sum(
     input: Tensor,
-    dim: Dims = EVERY,
+    dim: Dims = UNSET,
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
@@ -224,14 +224,14 @@ def sum(
     >>> gradfn.sum(gradfn.tensor([[1, 2], [3, 4]]), 0)
     tensor([4, 6])
     """
-    if dim is EVERY and not names:
+    if dim is UNSET and not (keepdim or names):
         return sum_all(input, dtype=dtype)
     return sum_dim(input, dim, keepdim, dtype=dtype, **names)
 
 
 def mean(
     input: Tensor,
-    dim: Dims = EVERY,
+    dim: Dims = UNSET,
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
@@ -244,7 +244,7 @@ def mean(
     >>> gradfn.mean(gradfn.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([1.5000, 3.5000])
     """
-    if dim is EVERY and not names:
+    if dim is UNSET and not (keepdim or names):
         return mean_all(input, dtype=dtype)
     return mean_dim(input, dim, keepdim, dtype=dtype, **names)
 
@@ -267,7 +267,7 @@ def nanmean(
 
 def prod(
     input: Tensor,
-    dim: int = EVERY,
+    dim: int = UNSET,
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
@@ -278,7 +278,7 @@ def prod(
     >>> gradfn.prod(gradfn.tensor([2, 3, 4]))
     tensor(24)
     """
-    if dim is EVERY and not names:
+    if dim is UNSET and not (keepdim or names):
         return prod_all(input, dtype=dtype)
     return prod_dim(input, dim, keepdim, dtype=dtype, **names)
 

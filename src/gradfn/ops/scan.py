@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import raw
 from . import return_types
 from .declare import op
@@ -81,14 +83,19 @@ cummin = op(
     tensor([3, 1, 1])
     """,
 )
+
+
+def _logcumsumexp_gradient(F: Any, g: Any, self: Any, result: Any, dim: int) -> Any:
+    """Sums of ``g[k] * exp(self[i] - result[k])`` over k >= i, by steps that cannot overflow."""
+    before = F.shift(result, dim, 1)
+    step = F.exp(F.where(before == result, 0, before - result))  # also where both are infinite
+    return F.exp(self - result).conj() * F.recurrence(g, step.conj(), dim, True)
+
+
 logcumsumexp = op(
     "logcumsumexp(self, dim)",
     kernel=raw.logcumsumexp,
-    # Sums of g[k] * exp(self[i] - result[k]) for k >= i, by steps that cannot overflow.
-    self=lambda F, g, self, result, dim: (
-        F.exp(self - result).conj()
-        * F.recurrence(g, F.exp(F.shift(result, dim, 1) - result).conj(), dim, True)
-    ),
+    self=_logcumsumexp_gradient,
     doc="""The logarithms of the sums of exponentials of the elements up to each one.
 
     >>> gradfn.logcumsumexp(gradfn.tensor([0.0, 0.0]), 0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from . import return_types
 from .declare import op
+from .reduction import UNSET
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -32,10 +33,14 @@ def _to_places(F: Any, g_values: Any, indices: Any, self_shape: Any, dim: int) -
 
 
 def _no_derivative(name: str) -> Any:
-    def refuse(g: Any) -> Any:
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+    def refuse(g_result: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
     return refuse
+
+
+def _no_bincount_derivative(g: Any) -> Any:
+    raise RuntimeError("derivative for aten::bincount is not implemented")
 
 
 sort_of = op(
@@ -71,25 +76,25 @@ unique_of_all = op(
     kernel=raw.unique_dim,
     node="Unique2Backward0",
     results=_DISTINCT,
-    self=lambda g_result: _no_derivative("_unique2")(g_result),
+    self=_no_derivative("_unique2"),
 )
 unique_dim = op(
     "unique_dim(self, dim)",
     kernel=raw.unique_dim,
     results=_DISTINCT,
-    self=lambda g_result: _no_derivative("unique_dim")(g_result),
+    self=_no_derivative("unique_dim"),
 )
 runs = op(
     "unique_consecutive(self, dim=None)",
     kernel=raw.unique_consecutive,
     results=_DISTINCT,
-    self=lambda g_result: _no_derivative("unique_consecutive")(g_result),
+    self=_no_derivative("unique_consecutive"),
 )
 bincount = op(
     "bincount(self, weights: Optional=None, minlength=0)",
     kernel=raw.bincount,
     node="NotImplemented",
-    weights=_no_derivative("bincount"),
+    weights=_no_bincount_derivative,
     doc="""How often each of 0, 1, 2, ... occurs in a 1-d integer tensor, or the `weights` there.
 
     RuntimeError for negative numbers and other shapes. Not differentiable.
@@ -116,7 +121,7 @@ def sort(
     dim: int = -1,
     descending: bool = False,
     *,
-    stable: bool | None = False,
+    stable: bool | None = UNSET,
     **names: Any,
 ) -> return_types.Results:
     """The elements in order along `dim`, and where each came from.
@@ -124,7 +129,7 @@ def sort(
     >>> gradfn.sort(gradfn.tensor([3.0, 1.0, 2.0])).indices
     tensor([1, 2, 0])
     """
-    row = sort_of if stable is False else sort_stable
+    row = sort_of if stable is UNSET else sort_stable
     return row(input, dim, descending, **names)
 
 

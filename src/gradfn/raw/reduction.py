@@ -66,7 +66,7 @@ def refuse(kernel: str, self: Array, kinds: str) -> None:
 
 def one_dim(name: str, dim: Any, ndim: int) -> int:
     """The dimension `dim`, where exactly one is wanted."""
-    if not hasattr(dim, "__index__"):
+    if not hasattr(dim, "__index__") or isinstance(dim, bool):
         if dim is None:
             raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
         raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
@@ -89,6 +89,8 @@ def nonempty(name: str, self: Array, dims: Sequence[int], error: type[Exception]
 
 def axes_of(dim: Dims, ndim: int) -> tuple[int, ...]:
     """The axes to reduce; a 0-d array has none."""
+    if not (dim is None or isinstance(dim, Sequence) or hasattr(dim, "__index__")):
+        raise TypeError(f"argument 'dim' must be int or tuple of ints, not {type(dim).__name__}")
     return wrap_dims(dim, ndim)[:ndim]
 
 
@@ -106,8 +108,10 @@ def sum(
         axes = None if dim is None else axes_of(dim, np.ndim(self))
         return np.add.reduce(self, axes, keepdims=keepdim, out=...)
     self = _accumulating(self, dtype)
+    values = wide(self)
     axes = axes_of(dim, self.ndim)
-    return narrow_as(np.add.reduce(wide(self), axes, keepdims=keepdim, out=...), self)
+    total = np.add.reduce(values, axes, values.dtype, keepdims=keepdim, out=...)
+    return narrow_as(total, self)
 
 
 def nansum(
@@ -148,7 +152,8 @@ def mean(
 
 def prod(self: Array, *, dtype: dtypes.dtype | None = None) -> Array:
     self = _accumulating(self, dtype)
-    return narrow_as(np.multiply.reduce(wide(self), None, out=...), self)
+    values = wide(self)
+    return narrow_as(np.multiply.reduce(values, None, values.dtype, out=...), self)
 
 
 def prod_dim(
@@ -156,7 +161,9 @@ def prod_dim(
 ) -> Array:
     self = _accumulating(self, dtype)
     axes = (one_dim("prod", dim, self.ndim),)[: self.ndim]
-    return narrow_as(np.multiply.reduce(wide(self), axes, keepdims=keepdim, out=...), self)
+    values = wide(self)
+    product = np.multiply.reduce(values, axes, values.dtype, keepdims=keepdim, out=...)
+    return narrow_as(product, self)
 
 
 def _moments(
@@ -244,6 +251,8 @@ def vector_norm(
     *,
     dtype: dtypes.dtype | None = None,
 ) -> Array:
+    if isinstance(ord, str):
+        raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
     _check_norm(self, dtype)
     self = self if dtype is None else self.astype(dtype.numpy, copy=False)
     axes = axes_of(dim, self.ndim)

@@ -32,6 +32,8 @@ def _shifted(name: str, self: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
 
 
 def logsumexp(self: Array, dim: Dims, keepdim: bool = False) -> Array:
+    if dim is None:
+        raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')
     axes = axes_of(dim, self.ndim)
     values = wide(self)
     top = np.maximum.reduce(values.real, axes, keepdims=True, initial=-np.inf, out=...)

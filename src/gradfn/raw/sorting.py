@@ -152,7 +152,6 @@ def unselect(
 
 def unique_dim(self: Array, dim: int | None = None) -> tuple[Array, Array, Array]:
     """The distinct values (or slices along `dim`) in order, where each went, and their counts."""
-    refuse("unique", self, "c")
     _check_unique(self, dim)
     values, inverse, counts = np.unique(
         self, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
@@ -175,6 +174,7 @@ def unique_consecutive(self: Array, dim: int | None = None) -> tuple[Array, Arra
 
 
 def _check_unique(self: Array, dim: int | None) -> None:
+    refuse("unique", self, "c")
     if dim is None:
         return
     axis = one_dim("unique", dim, self.ndim)
