@@ -5,7 +5,10 @@ the names that are methods. `__all__` holds the names that PyTorch has in its ma
 """
 
 from . import (
+    activation,
     arithmetic,
+    comparison,
+    complexes,
     contraction,
     conversion,
     einstein,
@@ -18,14 +21,19 @@ from . import (
     shaping,
     softmaxes,
     sorting,
+    subscript,
+    transcendental,
     view,
 )
+from .activation import *
 from .arithmetic import *
+from .comparison import *
+from .complexes import *
 from .contraction import *
 from .contraction import multi_dot
 from .conversion import *
-from .einstein import *
 from .conversion import contiguous
+from .einstein import *
 from .extrema import *
 from .extrema import unselect
 from .indexing import *
@@ -54,6 +62,7 @@ from .shaping import *
 from .shaping import block_diag_backward, repeat, unrepeat
 from .softmaxes import *
 from .sorting import *
+from .transcendental import *
 from .view import *
 from .view import (
     base_of,
@@ -68,7 +77,10 @@ from .view import (
 )
 
 FAMILIES = (
+    activation,
     arithmetic,
+    comparison,
+    complexes,
     contraction,
     conversion,
     einstein,
@@ -81,5 +93,7 @@ FAMILIES = (
     shaping,
     softmaxes,
     sorting,
+    subscript,
+    transcendental,
     view,
 )

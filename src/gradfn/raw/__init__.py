@@ -5,6 +5,7 @@ flat namespace, the one that a formula calls `F` when it is read on arrays, so k
 names of their operators.
 """
 
+from .activation import *
 from .copying import *
 from .elementwise import *
 from .indexing import *

@@ -2,23 +2,558 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .. import dtypes
 
+_complex = complex  # the kernel of that name hides Python's
+Array = np.ndarray[Any, np.dtype[Any]]
+Kernel: TypeAlias = Callable[..., Array]
+_K = TypeVar("_K", bound=Kernel)
+
+_C_NAMES = {
+    "bool": "bool",
+    "uint8": "uint8_t",
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int",
+    "int64": "int64_t",
+    "uint16": "uint16_t",
+    "uint32": "uint32_t",
+    "uint64": "uint64_t",
+    "float16": "at::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+add = np.add
+sub = np.subtract
 mul = np.multiply
 div = np.divide
 neg = np.negative
+reciprocal = np.reciprocal
+sqrt = np.sqrt
+abs = np.absolute
 exp = np.exp
+expm1 = np.expm1
+log = np.log
+log2 = np.log2
+log10 = np.log10
+log1p = np.log1p
 sin = np.sin
 cos = np.cos
+tan = np.tan
+asin = np.arcsin
+acos = np.arccos
+atan = np.arctan
+atan2 = np.arctan2
+sinh = np.sinh
+cosh = np.cosh
+tanh = np.tanh
+asinh = np.arcsinh
+acosh = np.arccosh
+atanh = np.arctanh
+ceil = np.ceil
+floor = np.floor
+trunc = np.trunc
+deg2rad = np.deg2rad
+rad2deg = np.rad2deg
+hypot = np.hypot
+copysign = np.copysign
+logaddexp2 = np.logaddexp2
+conj = np.conjugate
+isnan = np.isnan
+isinf = np.isinf
+isfinite = np.isfinite
+isposinf = np.isposinf
+isneginf = np.isneginf
+eq = np.equal
+ne = np.not_equal
+logical_and = np.logical_and
+logical_or = np.logical_or
+logical_xor = np.logical_xor
+logical_not = np.logical_not
+bitwise_and = np.bitwise_and
+bitwise_or = np.bitwise_or
+bitwise_xor = np.bitwise_xor
+bitwise_not = np.invert
+bitwise_left_shift = np.left_shift
+bitwise_right_shift = np.right_shift
 
 
-def add(self: Array, other: Array, *, alpha: Any = 1) -> Array:
-    return np.add(self, other if alpha == 1 else alpha * other, out=...)
+def in_single(kernel: _K) -> _K:
+    """`kernel` computing half precision in single and rounding once, as PyTorch does."""
+
+    @wraps(kernel)
+    def rounded(self: Array, *others: Any, **options: Any) -> Array:
+        if self.dtype != np.float16:
+            return kernel(self, *others, **options)
+        half = [a.astype(np.float32) if _is_half(a) else a for a in (self, *others)]
+        return np.asarray(kernel(*half, **options)).astype(np.float16)
+
+    return rounded  # type: ignore[return-value]
 
 
-def sub(self: Array, other: Array, *, alpha: Any = 1) -> Array:
-    return np.subtract(self, other if alpha == 1 else alpha * other, out=...)
+def _is_half(value: Any) -> bool:
+    return getattr(value, "dtype", None) == np.float16
+
+
+def real_only(kernel: Kernel, name: str) -> Kernel:
+    """`kernel` without the complex numbers, which NumPy orders and PyTorch does not."""
+
+    def ordered(self: Array, other: Array) -> Array:
+        if self.dtype.kind == "c":
+            raise NotImplementedError(
+                f"{name} not implemented for complex tensors: they have no order"
+            )
+        return kernel(self, other, out=...)
+
+    return ordered
+
+
+maximum = real_only(np.maximum, "maximum")
+minimum = real_only(np.minimum, "minimum")
+fmax = real_only(np.fmax, "fmax")
+fmin = real_only(np.fmin, "fmin")
+gt = real_only(np.greater, "gt")
+ge = real_only(np.greater_equal, "ge")
+lt = real_only(np.less, "lt")
+le = real_only(np.less_equal, "le")
+
+
+def joined(self: Array, number: Any) -> tuple[Array, Any]:
+    """`self` and a Python number in the dtype that PyTorch gives the two together."""
+    kind = self.dtype.kind
+    if kind == "c" or (kind == "f" and not isinstance(number, _complex)):
+        return self, number
+    own, other = dtypes.from_numpy(self.dtype), dtypes.of_scalar(number)
+    if own.category < other.category:
+        if other.is_complex and own.is_floating_point:
+            other = own.to_complex()
+        self = np.asarray(self).astype(other.numpy)
+    elif kind in "iu":
+        number = np.array(number).astype(self.dtype)[()]  # wraps around
+    return self, number
+
+
+@in_single
+def add_alpha(self: Array, other: Array, alpha: Any) -> Array:
+    return np.add(self, np.multiply(other, alpha), out=...)
+
+
+@in_single
+def sub_alpha(self: Array, other: Array, alpha: Any) -> Array:
+    return np.subtract(self, np.multiply(other, alpha), out=...)
+
+
+def refuse_bool(*arrays: Any) -> None:
+    """Refuse to subtract booleans, one or both."""
+    bools = [a.dtype.kind == "b" for a in arrays]
+    if len(bools) > 1 and all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
+def rsub(self: Array, other: Array, alpha: Any) -> Array:
+    return sub_alpha(other, self, alpha)
+
+
+def rsub_scalar(self: Array, other: Any, alpha: Any) -> Array:
+    refuse_bool(self)
+    scaled = self if alpha == 1 else np.multiply(self, alpha)
+    scaled, other = joined(scaled, other)
+    return np.subtract(other, scaled, out=...)
+
+
+def _nonzero_divisor(other: Any) -> None:
+    if getattr(other, "dtype", np.dtype(np.int64)).kind in "iu" and not np.all(other):
+        raise RuntimeError("ZeroDivisionError: an integer was divided by zero")
+
+
+def _not_bool(self: Array, name: str) -> None:
+    if self.dtype.kind in "bc":
+        kind = dtypes.from_numpy(self.dtype).scalar_name
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}'")
+
+
+def floor_divide(self: Array, other: Array) -> Array:
+    _not_bool(self, "div_floor")
+    _nonzero_divisor(other)
+    return np.floor_divide(self, other, out=...)
+
+
+def divide_trunc(self: Array, other: Array) -> Array:
+    _not_bool(self, "div_trunc")
+    if self.dtype.kind == "f":
+        return np.trunc(np.divide(self, other), out=...)
+    _nonzero_divisor(other)
+    return np.floor_divide(np.subtract(self, np.fmod(self, other)), other, out=...)
+
+
+def div_mode(self: Array, other: Array, rounding_mode: str) -> Array:
+    return (floor_divide if rounding_mode == "floor" else divide_trunc)(self, other)
+
+
+def remainder(self: Array, other: Any) -> Array:
+    _not_bool(self, "remainder")
+    _nonzero_divisor(other)
+    return np.remainder(self, other, out=...)
+
+
+def fmod(self: Array, other: Any) -> Array:
+    _not_bool(self, "fmod")
+    _nonzero_divisor(other)
+    return np.fmod(self, other, out=...)
+
+
+def with_number(kernel: Kernel) -> Kernel:
+    """`kernel` with a Python number in the place of its second array."""
+
+    def combined(self: Array, other: Any) -> Array:
+        return kernel(*joined(self, other))
+
+    return combined
+
+
+remainder_scalar = with_number(remainder)
+fmod_scalar = with_number(fmod)
+
+
+def copysign_scalar(self: Array, other: Any) -> Array:
+    return np.copysign(self, other, out=...)
+
+
+def pow(self: Any, exponent: Any) -> Array:
+    result_kind = np.result_type(self, exponent).kind
+    if result_kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if result_kind in "iu" and np.any(np.less(exponent, 0)):
+        return _integer_pow(np.asarray(self), np.asarray(exponent))
+    return np.power(self, exponent, out=...)
+
+
+def _integer_pow(self: Array, exponent: Array) -> Array:
+    """Powers of integers, 1 / n for a negative exponent being 0 but for n = 1 and -1."""
+    negative = np.less(exponent, 0)
+    powers = np.power(self, np.where(negative, 0, exponent))
+    odd = np.where(np.bitwise_and(exponent, 1) == 1, self, 1)
+    inverse = np.where(np.abs(self) == 1, odd, 0)
+    return np.asarray(np.where(negative, inverse, powers).astype(powers.dtype))
+
+
+def pow_scalar(self: Array, exponent: Any) -> Array:
+    kind = self.dtype.kind
+    if kind in "fc" and not isinstance(exponent, _complex):
+        special = _POWERS.get(exponent)
+        if special is not None:
+            return special(self)
+    elif kind in "biu" and exponent.__class__ is int and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return pow(*joined(self, exponent))
+
+
+def pow_base(self: Any, exponent: Array) -> Array:
+    array, number = joined(exponent, self)
+    return pow(np.asarray(number, array.dtype), array)
+
+
+@in_single
+def rsqrt(self: Array) -> Array:
+    return np.reciprocal(np.sqrt(self), out=...)
+
+
+@in_single
+def square(self: Array) -> Array:
+    return np.multiply(self, self, out=...)
+
+
+@in_single
+def cube(self: Array) -> Array:
+    return np.multiply(np.multiply(self, self), self, out=...)
+
+
+@in_single
+def inverse_square(self: Array) -> Array:
+    return np.reciprocal(np.multiply(self, self), out=...)
+
+
+_POWERS: dict[Any, Kernel] = {
+    2: square,
+    3: cube,
+    -2: inverse_square,
+    -1: lambda self: np.reciprocal(self, out=...),
+    0.5: lambda self: np.sqrt(self, out=...),
+    -0.5: rsqrt,
+}
+
+
+def sign(self: Array) -> Array:
+    """NaN has none: 0, as in PyTorch."""
+    if self.dtype.kind == "b":
+        return np.array(self)
+    if self.dtype.kind == "c":
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. "
+            "Please use torch.sgn instead."
+        )
+    positive, negative = np.greater(self, 0), np.less(self, 0)
+    return np.asarray(positive.astype(self.dtype) - negative.astype(self.dtype))
+
+
+def sgn(self: Array) -> Array:
+    if self.dtype.kind != "c":
+        return sign(self)
+    size = np.absolute(self)
+    return np.asarray(np.where(size == 0, 0, self / np.where(size == 0, 1, size)))
+
+
+def signbit(self: Array) -> Array:
+    if self.dtype.kind == "f":
+        return np.signbit(self, out=...)
+    if self.dtype.kind == "c":
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
+    return np.less(self, 0, out=...)
+
+
+def exp2(self: Array) -> Array:
+    if self.dtype.kind == "c":
+        return np.exp(np.multiply(self, math.log(2)), out=...)
+    return np.exp2(self, out=...)
+
+
+@in_single
+def sigmoid(self: Array) -> Array:
+    result = np.negative(self, out=...)
+    np.exp(result, out=result)
+    np.add(result, 1, out=result)
+    return np.reciprocal(result, out=result)
+
+
+@in_single
+def erf(self: Array) -> Array:
+    from scipy.special import erf as kernel
+
+    return kernel(self, out=...)  # type: ignore[no-any-return]
+
+
+@in_single
+def erfc(self: Array) -> Array:
+    from scipy.special import erfc as kernel
+
+    return kernel(self, out=...)  # type: ignore[no-any-return]
+
+
+@in_single
+def erfinv(self: Array) -> Array:
+    from scipy.special import erfinv as kernel
+
+    return kernel(self, out=...)  # type: ignore[no-any-return]
+
+
+def round(self: Array) -> Array:
+    return np.array(self) if self.dtype.kind in "iu" else np.rint(self, out=...)
+
+
+@in_single
+def round_decimals(self: Array, decimals: int) -> Array:
+    scale = 10.0 ** (decimals if decimals >= 0 else -decimals)
+    if decimals >= 0:
+        return np.divide(np.rint(np.multiply(self, scale)), scale, out=...)
+    return np.multiply(np.rint(np.divide(self, scale)), scale, out=...)
+
+
+def frac(self: Array) -> Array:
+    return np.subtract(self, np.trunc(self), out=...)
+
+
+def lerp(self: Array, end: Array, weight: Any) -> Array:
+    for name, array in (("end", end), ("weight", weight)):
+        if isinstance(array, np.ndarray) and array.dtype != self.dtype:
+            wanted, found = _C_NAMES[self.dtype.name], _C_NAMES[array.dtype.name]
+            raise RuntimeError(f"expected dtype {wanted} for `{name}` but got dtype {found}")
+    return _lerp(self, end, weight)
+
+
+@in_single
+def _lerp(self: Array, end: Array, weight: Any) -> Array:
+    """Counted from the nearer end, so that weights 0 and 1 are exact."""
+    span = np.subtract(end, self)
+    from_end = np.subtract(end, np.multiply(span, np.subtract(1, weight)))
+    return np.asarray(
+        np.where(np.absolute(weight) < 0.5, np.add(self, np.multiply(span, weight)), from_end)
+    )
+
+
+@in_single
+def addcmul(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> Array:
+    product = np.multiply(tensor1, tensor2)
+    return np.add(self, product if value == 1 else np.multiply(product, value), out=...)
+
+
+@in_single
+def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> Array:
+    quotient = np.divide(tensor1, tensor2)
+    return np.add(self, quotient if value == 1 else np.multiply(quotient, value), out=...)
+
+
+def logaddexp(self: Array, other: Array) -> Array:
+    if self.dtype.kind != "c":
+        return np.logaddexp(self, other, out=...)
+    swap = np.less(self.real, other.real)
+    high, low = np.where(swap, other, self), np.where(swap, self, other)
+    equal = np.isinf(high.real) & (high == low)
+    return np.asarray(np.where(equal, high, high + np.log1p(np.exp(low - high))))
+
+
+@in_single
+def xlogy(self: Any, other: Any) -> Array:
+    result = np.multiply(self, np.log(other))
+    return np.asarray(np.where(np.equal(self, 0) & ~np.isnan(other), result.dtype.type(0), result))
+
+
+xlogy_scalar = with_number(xlogy)
+
+
+def xlogy_base(base: Any, other: Array) -> Array:
+    array, number = joined(other, base)
+    return xlogy(np.asarray(number, array.dtype), array)
+
+
+def heaviside(self: Array, values: Array) -> Array:
+    return np.asarray(np.where(self == 0, values, np.greater(self, 0).astype(values.dtype)))
+
+
+def nan_to_num(
+    self: Array, nan: float | None, posinf: float | None, neginf: float | None
+) -> Array:
+    return np.asarray(np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf))
+
+
+def angle(self: Array) -> Array:
+    if self.dtype.kind == "c":
+        return np.arctan2(self.imag, self.real, out=...)
+    return np.asarray(np.where(np.isnan(self), self, np.where(self < 0, math.pi, 0)), self.dtype)
+
+
+def complex(real: Array, imag: Array) -> Array:
+    if real.dtype != imag.dtype or real.dtype.kind != "f":
+        names = [dtypes.from_numpy(a.dtype).scalar_name for a in (real, imag)]
+        if real.dtype.kind != "f":
+            raise RuntimeError(
+                "Expected both inputs to be Half, Float or Double tensors but got "
+                f"{names[0]} and {names[1]}"
+            )
+        raise RuntimeError(
+            f"Expected object of scalar type {names[0]} but got scalar type {names[1]} for "
+            "second argument"
+        )
+    result = np.empty(
+        np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64)
+    )
+    result.real, result.imag = real, imag
+    return result
+
+
+def polar(abs: Array, angle: Array) -> Array:
+    return complex(np.multiply(abs, np.cos(angle)), np.multiply(abs, np.sin(angle)))
+
+
+def real(self: Array) -> Array:
+    return np.asarray(np.real(self))
+
+
+def imag(self: Array) -> Array:
+    return np.asarray(np.imag(self))
+
+
+def isreal(self: Array) -> Array:
+    return np.equal(np.imag(self), 0, out=...)
+
+
+def where(condition: Any, self: Any, other: Any) -> Array:
+    if condition.dtype.kind != "b" and condition.dtype != np.uint8:
+        kind = dtypes.from_numpy(condition.dtype).scalar_name
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}"
+        )
+    return np.asarray(np.where(condition, self, other))
+
+
+def masked_fill(self: Array, mask: Array, value: Any) -> Array:
+    if mask.dtype.kind != "b":
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{_C_NAMES[mask.dtype.name]}"
+        )
+    if np.ndim(value):
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{np.ndim(value)} dimension(s)."
+        )
+    return np.asarray(np.where(mask, converted(value, self.dtype), self))
+
+
+def converted(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The number `value` in `dtype`; RuntimeError where it does not fit."""
+    fits = dtype.kind == "c" or not np.imag(value)
+    if fits and dtype.kind in "iu" and np.isfinite(value):
+        fits = np.iinfo(dtype).min <= int(np.real(value)) <= np.iinfo(dtype).max
+    elif fits and dtype.kind == "f" and np.isfinite(value):
+        fits = np.absolute(np.real(value)) <= np.finfo(dtype).max
+    if not fits:
+        name = _C_NAMES[dtype.name]
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return np.asarray(value if dtype.kind == "c" else np.real(value)).astype(dtype)
+
+
+def clamp(self: Array, min: Any = None, max: Any = None) -> Array:
+    """Between two numbers; the upper one wins where they cross, and NaN wins over all."""
+    for bound in (min, max):
+        if bound is not None:
+            self, _ = joined(self, bound)
+    result = self if min is None else np.maximum(self, min, out=...)
+    return result if max is None else np.minimum(result, max, out=...)
+
+
+def clamp_max(self: Array, max: Any) -> Array:
+    return clamp(self, None, max)
+
+
+def clamp_tensor(self: Array, min: Array | None, max: Array | None) -> Array:
+    result = self if min is None else np.maximum(self, min, out=...)
+    return result if max is None else np.minimum(result, max, out=...)
+
+
+def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
+    if self.dtype != other.dtype:
+        names = (dtypes.from_numpy(a.dtype).scalar_name for a in (self, other))
+        raise RuntimeError(" did not match ".join(names))
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not tolerance >= 0:
+            raise RuntimeError(
+                f"{name} must be greater than or equal to zero, but got {tolerance:g}"
+            )
+    close = np.equal(self, other, out=...)
+    if equal_nan:
+        close |= np.isnan(self) & np.isnan(other)
+    if self.dtype.kind in "fc":
+        near = np.absolute(self - other) <= atol + np.absolute(rtol * other)
+        close |= np.isfinite(other) & np.isfinite(self) & near
+    else:
+        gap = np.absolute(self.astype(np.float64) - other.astype(np.float64))
+        close |= gap <= atol + np.absolute(rtol * other.astype(np.float64))
+    return np.asarray(close)

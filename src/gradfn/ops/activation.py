@@ -1,0 +1,520 @@
+"""Activations and dropout, with the signatures of `torch.nn.functional`.
+
+`FUNCTIONAL` maps the names there to functions; most take `inplace`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .. import raw
+from ..autograd.variable import Variable
+from ..random import default_generator
+from .arithmetic import abs, mul, mul_, plain_add, plain_sub, true_divide
+from .declare import op
+from .emit import inplace
+from .transcendental import sigmoid, tanh
+
+__all__ = [
+    "celu",
+    "celu_",
+    "dropout",
+    "dropout_",
+    "hardshrink",
+    "prelu",
+    "relu",
+    "relu_",
+    "selu",
+    "selu_",
+    "threshold",
+    "threshold_",
+]
+
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+
+relu = op(
+    "relu(self)",
+    kernel=raw.relu,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, result: F.where(result <= 0, 0, g),
+    doc="""``maximum(input, 0)``, elementwise; its gradient at 0 is 0.
+
+    >>> import gradfn
+    >>> gradfn.relu(gradfn.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """,
+)
+relu_ = inplace(relu)
+
+
+def relu_functional(input: Any, inplace: bool = False) -> Any:
+    """`relu`, in place if asked."""
+    return relu_(input) if inplace else relu(input)
+
+
+leaky_relu_row = op(
+    "leaky_relu(self, negative_slope)",
+    kernel=raw.leaky_relu,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
+)
+leaky_relu_of_result = op(
+    "leaky_relu.of_result(self, negative_slope)",
+    kernel=raw.leaky_relu,
+    promote="number",
+    node="LeakyReluBackward1",
+    tangent="elementwise",
+    self=lambda F, g, result, negative_slope: F.where(
+        result > 0, g, g * _not_negative(negative_slope)
+    ),
+)
+
+
+def _not_negative(negative_slope: float) -> float:
+    if negative_slope < 0:
+        raise RuntimeError(
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is "
+            "not supported: the result does not tell the sign of the input. Use the out-of-place "
+            "form."
+        )
+    return negative_slope
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """`input` where it is positive, else ``negative_slope * input``."""
+    return leaky_relu_(input, negative_slope) if inplace else leaky_relu_row(input, negative_slope)
+
+
+def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+    """`leaky_relu` in place."""
+    return inplace(leaky_relu_of_result)(input, negative_slope)
+
+
+def _elu_gradient(
+    F: Any,  # noqa: N803
+    g: Any,
+    self: Any,
+    alpha: float,
+    scale: float,
+    input_scale: float,
+) -> Any:
+    below = F.exp(F.clamp(self, max=0) * input_scale) * (alpha * scale * input_scale)
+    return F.where(self <= 0, g * below, g * scale)
+
+
+def _elu_gradient_of_result(
+    F: Any,  # noqa: N803
+    g: Any,
+    result: Any,
+    alpha: float,
+    scale: float,
+    input_scale: float,
+) -> Any:
+    below = (result + alpha * scale) * input_scale
+    return F.where(result <= 0, g * below, g * scale)
+
+
+elu_row = op(
+    "elu(self, alpha, scale, input_scale)",
+    kernel=raw.elu,
+    promote="number",
+    tangent="elementwise",
+    self=_elu_gradient,
+)
+elu_of_result = op(
+    "elu.of_result(self, alpha, scale, input_scale)",
+    kernel=raw.elu,
+    promote="number",
+    node="EluBackward1",
+    tangent="elementwise",
+    self=_elu_gradient_of_result,
+)
+celu_row = op(
+    "celu(self, alpha)",
+    kernel=raw.celu,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self, alpha: _elu_gradient(F, g, self, alpha, 1.0, 1.0 / alpha),
+)
+celu_of_result = op(
+    "celu.of_result(self, alpha)",
+    kernel=raw.celu,
+    promote="number",
+    node="CeluBackward1",
+    tangent="elementwise",
+    self=lambda F, g, result, alpha: _elu_gradient_of_result(F, g, result, alpha, 1.0, 1.0 / alpha),
+)
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """`input` where it is positive, else ``alpha * (exp(input) - 1)``."""
+    return elu_(input, alpha) if inplace else elu_row(input, alpha, 1.0, 1.0)
+
+
+def elu_(input: Any, alpha: float = 1.0) -> Any:
+    """`elu` in place."""
+    return inplace(elu_of_result)(input, alpha, 1.0, 1.0)
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """``scale * elu(input, alpha)`` with the constants that keep mean 0 and variance 1."""
+    return selu_(input) if inplace else elu_row(input, SELU_ALPHA, SELU_SCALE, 1.0)
+
+
+def selu_(input: Any) -> Any:
+    """`selu` in place."""
+    return inplace(elu_of_result)(input, SELU_ALPHA, SELU_SCALE, 1.0)
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """`input` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
+    if inplace:
+        return celu_(input, alpha)
+    _check_celu(alpha)
+    return celu_row(input, alpha)
+
+
+def celu_(input: Any, alpha: float = 1.0) -> Any:
+    """`celu` in place."""
+    _check_celu(alpha)
+    return inplace(celu_of_result)(input, alpha)
+
+
+def _check_celu(alpha: float) -> None:
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+
+
+softplus = op(
+    "softplus(self, beta=1, threshold=20)",
+    kernel=raw.softplus,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self, beta, threshold: F.where(
+        self * beta > threshold, g, g * F.sigmoid(self * beta)
+    ),
+    doc="``log(1 + exp(beta * input)) / beta``; `input` where ``beta * input > threshold``.",
+)
+
+
+def _silu_gradient(F: Any, g: Any, self: Any) -> Any:  # noqa: N803
+    share = F.sigmoid(self)
+    return g * (share * (1 + self * (1 - share))).conj()
+
+
+silu_row = op(
+    "silu(self)", kernel=raw.silu, promote="number", tangent="elementwise", self=_silu_gradient
+)
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """``input * sigmoid(input)``, elementwise."""
+    return silu_(input) if inplace else silu_row(input)
+
+
+silu_ = inplace(silu_row)
+
+
+def _gelu_gradient(F: Any, g: Any, self: Any, approximate: str) -> Any:  # noqa: N803
+    if approximate == "none":
+        distribution = 0.5 * (1 + F.erf(self * math.sqrt(0.5)))
+        density = F.exp(-0.5 * (self * self)) * (1 / math.sqrt(2 * math.pi))
+        return g * (distribution + self * density)
+    scale, cubic = math.sqrt(2 / math.pi), 0.044715
+    bent = F.tanh(scale * (self + cubic * self * self * self))
+    slope = scale * (1 + 3 * cubic * self * self)
+    return g * (0.5 * (1 + bent) + 0.5 * self * (1 - bent * bent) * slope)
+
+
+gelu_row = op(
+    "gelu(self, approximate)",
+    kernel=raw.gelu,
+    promote="number",
+    tangent="elementwise",
+    self=_gelu_gradient,
+)
+
+
+def gelu(input: Any, *, approximate: str = "none") -> Any:
+    """`input` times the standard normal distribution at `input`, exact or through tanh.
+
+    Raises RuntimeError unless `approximate` is "none" or "tanh".
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError(
+            f"approximate argument must be either none or tanh, not {approximate!r}."
+        )
+    return gelu_row(input, approximate)
+
+
+hardtanh_row = op(
+    "hardtanh(self, min_val, max_val)",
+    kernel=raw.clamp,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self, min_val, max_val: F.where(
+        F.logical_or(self <= min_val, self >= max_val), 0, g
+    ),
+)
+
+
+def hardtanh(
+    input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Any:
+    """`input` clamped to [min_val, max_val]; unlike that of `clamp`, its gradient there is 0."""
+    if inplace:
+        return hardtanh_(input, min_val, max_val)
+    _check_hardtanh(input, min_val, max_val)
+    return hardtanh_row(input, *_integral(input, min_val, max_val))
+
+
+def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """`hardtanh` in place."""
+    _check_hardtanh(input, min_val, max_val)
+    return inplace(hardtanh_row)(input, *_integral(input, min_val, max_val))
+
+
+def _integral(input: Any, *bounds: float) -> tuple[float, ...]:
+    """The bounds as integers where `input` has such: its dtype is kept."""
+    return tuple(int(b) for b in bounds) if input._array.dtype.kind in "iu" else bounds
+
+
+def _check_hardtanh(input: Any, min_val: float, max_val: float) -> None:
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if input._array.dtype.kind == "u" and min_val < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """`input` clamped to [0, 6]."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+hardsigmoid_row = op(
+    "hardsigmoid(self)",
+    kernel=raw.hardsigmoid,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self: F.where(F.logical_and(self > -3, self < 3), g / 6, 0),
+)
+hardswish_row = op(
+    "hardswish(self)",
+    kernel=raw.hardswish,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self: F.where(
+        self <= -3, 0, F.where(self < 3, g * (self / 3 + 0.5), g)
+    ),
+)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """``clamp(input + 3, 0, 6) / 6``, elementwise."""
+    return hardsigmoid_(input) if inplace else hardsigmoid_row(input)
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """``input * clamp(input + 3, 0, 6) / 6``, elementwise."""
+    return hardswish_(input) if inplace else hardswish_row(input)
+
+
+hardsigmoid_, hardswish_ = inplace(hardsigmoid_row), inplace(hardswish_row)
+
+hardshrink = op(
+    "hardshrink(self, lambd=0.5)",
+    kernel=raw.hardshrink,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self, lambd: F.where(F.logical_and(self >= -lambd, self <= lambd), 0, g),
+    doc="0 within [-lambd, lambd], `input` elsewhere.",
+)
+softshrink_row = op(
+    "softshrink(self, lambd)",
+    kernel=raw.softshrink,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self, lambd: F.where(F.logical_and(self >= -lambd, self <= lambd), 0, g),
+)
+
+
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """`input` moved towards 0 by `lambd`, and 0 within. Raises RuntimeError for a negative one."""
+    if not lambd >= 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    return softshrink_row(input, lambd)
+
+
+def tanhshrink(input: Any) -> Any:
+    """``input - tanh(input)``, elementwise."""
+    return plain_sub(input, tanh(input))
+
+
+def softsign(input: Any) -> Any:
+    """``input / (1 + abs(input))``, elementwise."""
+    return true_divide(input, plain_add(abs(input), 1))
+
+
+logsigmoid = op(
+    "log_sigmoid(self)",
+    kernel=raw.logsigmoid,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self: g * F.sigmoid(-self),
+    doc="``log(sigmoid(input))``, elementwise, without overflow.",
+)
+
+
+def _mish_gradient(F: Any, g: Any, self: Any) -> Any:  # noqa: N803
+    bent = F.tanh(F.log1p(F.exp(self)))
+    return g * (bent + self * F.sigmoid(self) * (1 - bent * bent))
+
+
+mish_row = op(
+    "mish(self)", kernel=raw.mish, promote="number", tangent="elementwise", self=_mish_gradient
+)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """``input * tanh(softplus(input))``, elementwise."""
+    return mish_(input) if inplace else mish_row(input)
+
+
+mish_ = inplace(mish_row)
+
+
+threshold_row = op(
+    "threshold(self, threshold, value)",
+    kernel=raw.threshold,
+    promote="number",
+    tangent="elementwise",
+    self=lambda F, g, self, threshold: F.where(self <= threshold, 0, g),
+)
+threshold_of_target = op(
+    "threshold.in_place(self, threshold, value)",
+    kernel=raw.threshold,
+    promote="number",
+    node="ThresholdBackward1",
+    tangent="elementwise",
+    self=lambda F, g, self, threshold: F.where(self <= threshold, 0, g),
+)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """`input` where it is above `threshold`, else `value`."""
+    if inplace:
+        return threshold_(input, threshold, value)
+    return threshold_row(input, threshold, value)
+
+
+def threshold_(input: Any, threshold: float, value: float) -> Any:
+    """`threshold` in place."""
+    return inplace(threshold_of_target)(input, threshold, value)
+
+
+prelu_kernel = op(
+    "prelu_kernel(self, weight)",
+    kernel=raw.prelu,
+    tangent="elementwise",
+    self=lambda F, g, self, weight: F.where(self > 0, g, g * weight),
+    weight=lambda F, g, self: F.where(self > 0, 0, g * self),
+)
+
+
+def prelu(input: Any, weight: Any) -> Any:
+    """`input` where it is positive, else ``weight * input``.
+
+    `weight` has one element, or one for each channel, the second dimension of `input`.
+    """
+    shape, count = input._array.shape, weight._array.size
+    channels = shape[1] if len(shape) > 1 else 1
+    if count not in (1, channels):
+        raise RuntimeError(
+            "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{count} and channel size = {channels}."
+        )
+    if weight._array.ndim != len(shape):
+        sizes = [count if axis == 1 else 1 for axis in range(len(shape))]
+        weight = weight.view(sizes)
+    return prelu_kernel(input, weight)
+
+
+def dropout(input: Any, p: float, train: bool) -> Any:
+    """Elements zeroed with probability `p`, the others divided by ``1 - p``, if `train`.
+
+    The random numbers are the default generator's. Raises RuntimeError unless `p` is in [0, 1].
+    """
+    noise = _noise(input, p, train)
+    return input if noise is None else mul(input, noise)
+
+
+def dropout_(input: Any, p: float, train: bool) -> Any:
+    """`dropout` in place."""
+    noise = _noise(input, p, train)
+    return input if noise is None else mul_(input, noise)
+
+
+def _noise(input: Any, p: float, train: bool) -> Any:
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+    array = input._array
+    if p == 0 or not train or array.size == 0:
+        return None
+    if p == 1:
+        return Variable.wrap(raw.zeros_like(array))
+    return Variable.wrap(raw.dropout_noise(default_generator, array, p))
+
+
+def dropout_functional(
+    input: Any, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Any:
+    """Elements zeroed with probability `p`, the others divided by ``1 - p``, while `training`.
+
+    Raises ValueError unless `p` is in [0, 1].
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return dropout_(input, p, training) if inplace else dropout(input, p, training)
+
+
+METHODS = "hardshrink prelu relu relu_"
+
+FUNCTIONAL: dict[str, Callable[..., Any]] = {
+    "celu": celu,
+    "celu_": celu_,
+    "dropout": dropout_functional,
+    "elu": elu,
+    "elu_": elu_,
+    "gelu": gelu,
+    "hardshrink": hardshrink,
+    "hardsigmoid": hardsigmoid,
+    "hardswish": hardswish,
+    "hardtanh": hardtanh,
+    "hardtanh_": hardtanh_,
+    "leaky_relu": leaky_relu,
+    "leaky_relu_": leaky_relu_,
+    "logsigmoid": logsigmoid,
+    "mish": mish,
+    "prelu": prelu,
+    "relu": relu_functional,
+    "relu6": relu6,
+    "relu_": relu_,
+    "selu": selu,
+    "selu_": selu_,
+    "sigmoid": sigmoid,
+    "silu": silu,
+    "softplus": softplus,
+    "softshrink": softshrink,
+    "softsign": softsign,
+    "tanh": tanh,
+    "tanhshrink": tanhshrink,
+    "threshold": threshold,
+    "threshold_": threshold_,
+}

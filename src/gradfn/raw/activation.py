@@ -1,0 +1,116 @@
+"""Activation kernels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .elementwise import Array, clamp, erf, in_single
+from .random import MersenneTwister, bernoulli, memory_order
+
+__all__ = [
+    "celu",
+    "dropout_noise",
+    "elu",
+    "gelu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "leaky_relu",
+    "logsigmoid",
+    "mish",
+    "prelu",
+    "relu",
+    "silu",
+    "softplus",
+    "softshrink",
+    "threshold",
+]
+
+
+def relu(self: Array) -> Array:
+    if self.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return clamp(self, 0)
+
+
+@in_single
+def leaky_relu(self: Array, negative_slope: float = 0.01) -> Array:
+    return np.asarray(np.where(self > 0, self, self * negative_slope))
+
+
+@in_single
+def prelu(self: Array, weight: Array) -> Array:
+    return np.asarray(np.where(self > 0, self, self * weight))
+
+
+@in_single
+def elu(self: Array, alpha: float, scale: float, input_scale: float) -> Array:
+    below = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
+    return np.asarray(np.where(self > 0, self * scale, below))
+
+
+def celu(self: Array, alpha: float) -> Array:
+    return elu(self, alpha, 1.0, 1.0 / alpha)
+
+
+@in_single
+def softplus(self: Array, beta: float, threshold: float) -> Array:
+    scaled = self * beta
+    return np.asarray(np.where(scaled > threshold, self, np.log1p(np.exp(scaled)) / beta))
+
+
+@in_single
+def silu(self: Array) -> Array:
+    return np.divide(self, np.add(np.exp(np.negative(self)), 1), out=...)
+
+
+@in_single
+def gelu(self: Array, approximate: str = "none") -> Array:
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (self + 0.044715 * self * self * self)
+        return np.multiply(0.5 * self, 1 + np.tanh(inner), out=...)
+    return np.multiply(0.5 * self, 1 + erf(self * math.sqrt(0.5)), out=...)
+
+
+@in_single
+def logsigmoid(self: Array) -> Array:
+    return np.subtract(np.minimum(self, 0), np.log1p(np.exp(-np.absolute(self))), out=...)
+
+
+@in_single
+def mish(self: Array) -> Array:
+    return np.multiply(self, np.tanh(np.log1p(np.exp(self))), out=...)
+
+
+@in_single
+def hardsigmoid(self: Array) -> Array:
+    return np.divide(clamp(self + 3, 0, 6), 6, out=...)
+
+
+@in_single
+def hardswish(self: Array) -> Array:
+    return np.divide(self * clamp(self + 3, 0, 6), 6, out=...)
+
+
+def hardshrink(self: Array, lambd: float) -> Array:
+    return np.asarray(np.where((self >= -lambd) & (self <= lambd), self.dtype.type(0), self))
+
+
+def softshrink(self: Array, lambd: float) -> Array:
+    shrunk = np.where(self < -lambd, self + lambd, self * 0)
+    return np.asarray(np.where(self > lambd, self - lambd, shrunk))
+
+
+def threshold(self: Array, threshold: float, value: float) -> Array:
+    return np.asarray(np.where(self <= threshold, self.dtype.type(value), self))
+
+
+def dropout_noise(generator: MersenneTwister, like: Array, p: float) -> Array:
+    """What `like` is multiplied by: 0 with probability p, else 1 / (1 - p)."""
+    order = memory_order(like)
+    shape = tuple(like.shape[axis] for axis in order)
+    kept = bernoulli(generator, shape, like.dtype, 1 - p)
+    kept = kept.transpose(np.argsort(order))
+    return kept if p == 1 else np.divide(kept, 1 - p, out=...)
