@@ -16,9 +16,10 @@ def lacks(name: str) -> str:
 
 
 def missing(module: str) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module that stands for PyTorch's `module`."""
+    """The `__getattr__` of `module`, by its name in gradfn."""
+    theirs = "torch" + module.removeprefix("gradfn")
 
     def getattr_(name: str) -> NoReturn:
-        raise AttributeError(lacks(f"{module}.{name}"), name=name)
+        raise AttributeError(lacks(f"{theirs}.{name}"), name=name)
 
     return getattr_

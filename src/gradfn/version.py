@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from .missing import missing
+
+__getattr__ = missing(__name__)
+
 __version__ = "0.1.0"
 debug = False
 cuda: str | None = None

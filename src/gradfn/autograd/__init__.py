@@ -1,5 +1,6 @@
 """The graph and its engine: nodes, edges, modes, hooks, the backward pass. Knows no operator."""
 
+from ..missing import missing
 from . import graph as graph
 from .anomaly import detect_anomaly as detect_anomaly
 from .anomaly import set_detect_anomaly as set_detect_anomaly
@@ -11,3 +12,5 @@ from .modes import inference_mode as inference_mode
 from .modes import no_grad as no_grad
 from .modes import set_grad_enabled as set_grad_enabled
 from .variable import Variable as Variable
+
+__getattr__ = missing(__name__)

@@ -18,7 +18,7 @@ from types import ModuleType
 import gradfn
 
 from .. import version
-from ..missing import lacks, missing
+from ..missing import lacks
 from .version import VERSION
 
 OURS, THEIRS = gradfn.__name__, "torch"
@@ -45,8 +45,6 @@ class TorchFinder(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = import_module(OURS + spec.name.removeprefix(THEIRS))
-        if "__getattr__" not in vars(module):
-            vars(module)["__getattr__"] = missing(spec.name)
         spec.loader_state = module.__spec__
         return module
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import linecache
 import os
 import sys
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 from importlib.util import find_spec
 from types import CodeType, ModuleType, TracebackType
 
@@ -21,39 +24,46 @@ class NoProgramError(Exception):
 def run_script(path: str, arguments: list[str]) -> None:
     """Run the file at `path` as `python path arguments` does, `torch` meaning gradfn."""
     where = os.path.abspath(path)
-    try:
-        with open(where, "rb") as file:
-            source = file.read()
-    except OSError as error:
-        text = f"can't open file {where!r}: [Errno {error.errno}] {error.strerror}"
-        raise NoProgramError(text) from None
-    main = _main_module(__file__=where, __cached__=None)
-    main.__loader__ = SourceFileLoader("__main__", where)
-    folder = os.path.dirname(os.path.realpath(path))
-    _run(main, lambda: _compiled(source, where), [path, *arguments], folder)
+
+    def prepare(main: ModuleType) -> CodeType:
+        try:
+            with open(where, "rb") as file:
+                source = file.read()
+        except OSError as error:
+            text = f"can't open file {where!r}: [Errno {error.errno}] {error.strerror}"
+            raise NoProgramError(text) from None
+        main.__loader__ = SourceFileLoader("__main__", where)
+        vars(main).update(__file__=where, __cached__=None)
+        return _compiled(source, where)
+
+    _run([path, *arguments], os.path.dirname(os.path.realpath(path)), prepare)
 
 
 def run_module(name: str, arguments: list[str]) -> None:
     """Run a module or package as `python -m name arguments` does."""
-    install()
-    _set_path(os.getcwd())
-    spec = _runnable(name)
-    main = _main_module(__file__=spec.origin, __cached__=spec.cached, __package__=spec.parent)
-    main.__spec__, main.__loader__ = spec, spec.loader
-    code: Callable[[], CodeType] = lambda: spec.loader.get_code(spec.name)  # type: ignore[union-attr] # noqa: E731
-    _run(main, code, [spec.origin or name, *arguments], os.getcwd())
+
+    def prepare(main: ModuleType) -> CodeType:
+        spec, loader = _runnable(name)
+        code = loader.get_code(spec.name)
+        if code is None:
+            raise NoProgramError(f"No code object available for {spec.name}")
+        main.__spec__, main.__loader__, main.__package__ = spec, spec.loader, spec.parent
+        vars(main).update(__file__=spec.origin, __cached__=spec.cached)
+        sys.argv[0] = spec.origin or name
+        return code
+
+    _run(["-m", *arguments], os.getcwd(), prepare)
 
 
 def run_code(text: str, arguments: list[str]) -> None:
     """Run `text` as `python -c text arguments` does."""
-    linecache.cache["<string>"] = len(text), None, text.splitlines(True), "<string>"
-    _run(_main_module(), lambda: _compiled(text, "<string>"), ["-c", *arguments], "")
 
+    def prepare(main: ModuleType) -> CodeType:
+        main.__loader__ = BuiltinImporter  # as python has it
+        linecache.cache["<string>"] = len(text), None, text.splitlines(True), "<string>"
+        return _compiled(text, "<string>")
 
-def _main_module(**names: object) -> ModuleType:
-    main = ModuleType("__main__")
-    vars(main).update(__annotations__={}, __builtins__=sys.modules["builtins"], **names)
-    return main
+    _run(["-c", *arguments], "", prepare)
 
 
 def _compiled(source: str | bytes, filename: str) -> CodeType:
@@ -61,33 +71,43 @@ def _compiled(source: str | bytes, filename: str) -> CodeType:
     return code
 
 
-def _runnable(name: str) -> ModuleSpec:
-    """The spec of what `python -m name` runs."""
+def _runnable(name: str) -> tuple[ModuleSpec, InspectLoader]:
+    """The spec of what `python -m name` runs, and its loader."""
+    parent = name.rpartition(".")[0]
     try:
+        if parent:
+            import_module(parent)
         spec = find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            name, spec = f"{name}.__main__", find_spec(f"{name}.__main__")
     except ModuleNotFoundError as error:
-        raise NoProgramError(
-            f"Error while finding module specification for {name!r} ({error})"
-        ) from error
-    if spec is None or not hasattr(spec.loader, "get_code"):
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # by the program, for another module
+        text = f"Error while finding module specification for {name!r}"
+        raise NoProgramError(f"{text} ({type(error).__name__}: {error})") from None
+    if spec is None:
         raise NoProgramError(f"No module named {name}")
-    return spec
+    if spec.submodule_search_locations is not None:
+        try:
+            return _runnable(f"{name}.__main__")
+        except NoProgramError as error:
+            text = f"{error}; {name!r} is a package and cannot be directly executed"
+            raise NoProgramError(text) from None
+    if not isinstance(spec.loader, InspectLoader):
+        raise NoProgramError(f"{name!r} is not Python and cannot be executed")
+    return spec, spec.loader
 
 
-def _set_path(folder: str) -> None:
+def _run(argv: list[str], folder: str, prepare: Callable[[ModuleType], CodeType]) -> None:
+    """Execute the code that `prepare` finds as the module ``__main__``, which it completes."""
+    install()
+    sys.excepthook = _show
+    sys.argv = argv
     if not sys.flags.safe_path:
         sys.path[0] = folder
-
-
-def _run(main: ModuleType, code: Callable[[], CodeType], argv: list[str], folder: str) -> None:
-    install()
-    _set_path(folder)
-    sys.argv = argv
+    main = ModuleType("__main__")
+    vars(main).update(__annotations__={}, __builtins__=builtins)
+    code = prepare(main)
     sys.modules["__main__"] = main
-    sys.excepthook = _show
-    exec(code(), vars(main))
+    exec(code, vars(main))
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
