@@ -17,6 +17,7 @@ from . import (
     norms,
     products,
     reduction,
+    sampling,
     scan,
     shaping,
     softmaxes,
@@ -56,6 +57,7 @@ from .products import *
 from .products import linear, trilinear
 from .reduction import *
 from .reduction import unsum
+from .sampling import *
 from .scan import *
 from .scan import recurrence, shift
 from .shaping import *
@@ -89,6 +91,7 @@ FAMILIES = (
     norms,
     products,
     reduction,
+    sampling,
     scan,
     shaping,
     softmaxes,

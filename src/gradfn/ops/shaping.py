@@ -20,7 +20,6 @@ from .view import (
     expand_size,
     reshape,
     slice_dim,
-    transpose,
     unsafe_view,
     unsqueeze,
     view_shape,
@@ -119,7 +118,7 @@ unsafe_split_sizes = op(
 
 
 def split(
-    input: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Views of consecutive parts of dimension `dim`: of one size (the last may be smaller), or of
     the sizes listed, which must add up.
@@ -129,8 +128,15 @@ def split(
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     if isinstance(split_size_or_sections, int):
-        return tuple(split_size(input, split_size_or_sections, dim))
-    return tuple(split_sizes(input, sizes_of((split_size_or_sections,)), dim))
+        return tuple(split_size(tensor, split_size_or_sections, dim))
+    return tuple(split_sizes(tensor, sizes_of((split_size_or_sections,)), dim))
+
+
+def _split_method(
+    input: Tensor, split_size: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """`gradfn.split` of this tensor."""
+    return split(input, split_size, dim)
 
 
 def split_with_sizes(
@@ -288,6 +294,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> 
     >>> gradfn.cat([gradfn.zeros(1), gradfn.ones(2)])
     tensor([0., 1., 1.])
     """
+    if isinstance(tensors, Variable):
+        raise TypeError("cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     return joined(tensors, dim if axis is None else axis)  # type: ignore[no-any-return]
 
 
@@ -393,9 +401,9 @@ unrepeat = op(
 )
 
 
-def repeat(input: Tensor, *repeats: Any) -> Tensor:
+def repeat(input: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     """Copies of the tensor beside one another: ``x.repeat(2, 1)`` for two below each other."""
-    return repeated(input, sizes_of(repeats))  # type: ignore[no-any-return]
+    return repeated(input, sizes_of(times) if repeats is None else sizes_of((repeats,)))  # type: ignore[no-any-return]
 
 
 def tile(input: Tensor, *repeats: Any, dims: Any = None) -> Tensor:
@@ -615,16 +623,14 @@ def meshgrid(*tensors: Any, indexing: Literal["ij", "xy"] = "ij") -> tuple[Tenso
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
-    swap = indexing == "xy" and len(vectors) > 1
-    ordered = [vectors[1], vectors[0], *vectors[2:]] if swap else list(vectors)
-    shape = tuple(v._array.size for v in ordered)
+    axes = list(range(len(vectors)))
+    if indexing == "xy":
+        axes[:2] = axes[:2][::-1]
+    shape = tuple(vectors[axis]._array.size for axis in axes)
     grids = []
-    for i, vector in enumerate(ordered):
-        along = (1,) * i + (shape[i],) + (1,) * (len(shape) - i - 1)
+    for vector, axis in zip(vectors, axes, strict=True):
+        along = tuple(vector._array.size if i == axis else 1 for i in range(len(shape)))
         grids.append(expand_size(view_shape(vector, along), shape))
-    if swap:
-        grids = [transpose(grid, 0, 1) for grid in grids]
-        grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
 

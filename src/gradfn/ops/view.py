@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from ..autograd.inplace import check_target, rebase
 from ..autograd.modes import get_mode
+from ..autograd.variable import Variable
 from ..device import contiguous_format
 from ..raw.strided import geometry
 from ..shapes import sizes_of, wrap_dim
@@ -57,6 +58,7 @@ base_of = op(
     tangent="linear",
     self=lambda F, g, where: F.view_of(g, where),
 )
+Variable._view_of, Variable._base_of = view_of, base_of
 
 alias = op("alias(self)", kernel=raw.alias, view=True, tangent="linear", self=lambda g: g)
 
@@ -89,8 +91,6 @@ def view(input: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Ten
         (wanted,) = shape
     if wanted is None:
         return view_shape(input, sizes_of(shape if size is None else (size,)))  # type: ignore[no-any-return]
-    if wanted is input.dtype:
-        return input
     out: Tensor = view_dtype(input, wanted.numpy)
     out._memory = input.memory()
     return out
@@ -291,11 +291,13 @@ def _hermitian(input: Tensor) -> Tensor:
             "tensor.H is only supported on matrices (2-D tensors). Got "
             f"{input._array.ndim}-D tensor.{' For batches of matrices, use mH' * (input.ndim > 2)}"
         )
-    return adjoint(input) if input._array.ndim else _conjugate(input)
+    return adjoint(input)
 
 
 def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged, and complex numbers conjugated: ``x.mH``."""
+    if not input._array.ndim:
+        return _conjugate(input)
     if input._array.ndim < 2:
         raise RuntimeError(
             "tensor.adjoint() is only supported on matrices or batches of matrices. Got "

@@ -241,7 +241,11 @@ def _check_index_op(name: str, self: Array, dim: int, index: Array, source: Arra
                 f"slice shape: {list(slices[0])} at dimension {dim} and source slice shape: "
                 f"{list(slices[1])} at dimension {dim}."
             )
-    _check_range(index, dim, self.shape[dim] if self.ndim else 1, error=IndexError)
+    size = self.shape[dim] if self.ndim else 1
+    if name == "index_copy":
+        _check_range(index, dim, size, prefix="index_copy_(): ")
+    else:
+        _check_range(index, dim, size, error=RuntimeError)
 
 
 def _check_range(
@@ -251,10 +255,12 @@ def _check_range(
     *,
     negative: bool = False,
     error: type[Exception] = IndexError,
+    prefix: str = "",
 ) -> None:
     low = -size if negative else 0
     if index.size and (index.min() < low or index.max() >= size):
-        raise error(out_of_bounds(index[(index < low) | (index >= size)].flat[0], dim, size))
+        bad = index[(index < low) | (index >= size)].flat[0]
+        raise error(prefix + out_of_bounds(bad, dim, size))
 
 
 def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
@@ -554,6 +560,7 @@ __all__ = [
     "masked_scatter_backward",
     "masked_select",
     "masked_select_backward",
+    "out_of_bounds",
     "nonzero",
     "put",
     "scatter",
