@@ -40,6 +40,7 @@ def run_backward(
     order = topological_order(edge[0] for edge, _ in roots)
     needed = None if captured is None else leading_to(captured, order, accumulate)
     reading = (Tensors if create_graph else Arrays)(order if needed is None else needed)
+    reading.captures = captured is not None
     arrived, deliver = reading.arrived, reading.deliver
     mode, outer = get_mode(), running.set(reading)
     set_mode(mode.replace(grad=create_graph))

@@ -70,9 +70,7 @@ class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
     True
     """
 
-    def __init__(
-        self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
-    ) -> None:
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
         self._changes: list[ModeChange] = []

@@ -116,9 +116,7 @@ def call_post_hooks(node: Node, grads: Any, grad: Any, reading: Arrays) -> Any:
     return tuple(map(reading.value, inputs))
 
 
-def _replaced(
-    results: Any, given: tuple[Any, ...], hook: Hook, reading: Arrays
-) -> tuple[Any, ...]:
+def _replaced(results: Any, given: tuple[Any, ...], hook: Hook, reading: Arrays) -> tuple[Any, ...]:
     if not isinstance(results, tuple):
         results = (results,)
     if len(results) != len(given):

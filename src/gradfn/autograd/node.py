@@ -1,6 +1,6 @@
 """Nodes and edges, and the leaves' AccumulateGrad.
 
-A node is made by one operation. `next` holds its edges, one for each tensor input: the node and
+A node is made by one operation. `next` holds its edges, one for each differentiable input: the node and
 output number that the input came from, or None where no gradient is wanted. Nodes never refer to
 the tensors they made, so a graph has no reference cycles and is freed with its last tensor.
 """
@@ -17,6 +17,7 @@ from weakref import ref
 
 import numpy as np
 
+from ..dtypes import from_numpy
 from .hooks import NodeHooks, RemovableHandle
 from .memory import Memory, tick
 from .where import Where, decode, user_frame
@@ -61,7 +62,7 @@ class Node:
     extra: dict[str, Any] | None
 
     outputs: ClassVar[int] = 1  # 0: as many as `metas` says; the gradient is then a list
-    saved_inputs: ClassVar[dict[str, int]] = {}  # name -> index of its edge
+    saved_inputs: ClassVar[dict[str, int | None]] = {}  # name -> index of its edge, if any
     saved_results: ClassVar[dict[str, int]] = {}  # name -> output number
     saved_arguments: ClassVar[tuple[str, ...]] = ()
 
@@ -142,7 +143,7 @@ class Node:
         raise NotImplementedError(f"saved tensor hooks on {self.name()}")
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 class Status:
@@ -174,15 +175,17 @@ class Freed(Status):
 
 
 def stale(
-    node: Node, name: str, shape: tuple[int, ...], memory: Memory, stamp: int | None = None
+    node: Node, name: str, array: Array, memory: Memory, stamp: int | None = None
 ) -> RuntimeError:
     """The error for a value whose memory was written after `node` had saved it (at `stamp`)."""
     later = memory.since(node.seq if stamp is None else stamp)
     expected = memory.version - len(later)
+    kind = from_numpy(array.dtype).scalar_name
     text = (
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{list(shape)}], which {node.name()} saved as '{name}' at {node.where}, "
-        f"is at version {memory.version}; expected version {expected} instead."
+        f"operation: [torch.{kind}Tensor {list(array.shape)}], which is '{name}' of {node.name()}, "
+        f"is at version {memory.version}; expected version {expected} instead. "
+        f"{node.name()} saved it at {node.where}."
     )
     if later:
         text += f" It was changed by {later[0].operator} at {later[0].where}."
@@ -195,16 +198,9 @@ def stale(
 _accumulation = threading.Lock()
 
 
-def _expected_references() -> int:
-    """What `getrefcount` says of a gradient that nobody but the pass holds."""
-
-    def inner(grad: Array) -> int:
-        return getrefcount(grad)
-
-    return inner(np.empty(1))
-
-
-_UNSHARED = _expected_references() + 1
+# What `getrefcount` counts in `AccumulateGrad.backward` for a gradient that only the pass holds:
+# the engine's variable, the parameter, and the argument of `getrefcount` itself.
+_UNSHARED = 3
 
 
 class AccumulateGrad(Node):

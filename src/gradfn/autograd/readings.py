@@ -16,6 +16,7 @@ class Arrays:
 
     def __init__(self, nodes: Collection[Node]) -> None:
         self.nodes = nodes  # those that will run
+        self.captures = False  # whether gradients are asked for, by edge
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
         self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
         self.callbacks: list[Callable[[], object]] = []  # to call when the pass is over
@@ -73,7 +74,9 @@ class Arrays:
         """The tensor that `hook` returned, which must fit the gradient it was `given`."""
         name = getattr(hook, "__name__", repr(hook))
         if not isinstance(result, Variable):
-            raise TypeError(f"expected Variable, but hook '{name}' returned {type(result).__name__}")
+            raise TypeError(
+                f"expected Variable, but hook '{name}' returned {type(result).__name__}"
+            )
         if given is not None and result._array.shape != given._array.shape:
             raise RuntimeError(
                 f"hook '{name}' has changed the size of value: it was given a gradient of shape "

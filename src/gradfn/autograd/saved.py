@@ -71,7 +71,7 @@ class SavedTensor:
             return Variable.wrap(value._array, edge, value._memory)
         assert self.array is not None
         if self.memory.modified > self.stamp:
-            raise stale(node, self.name, self.array.shape, self.memory, self.stamp)
+            raise stale(node, self.name, self.array, self.memory, self.stamp)
         if self.original is not None:
             return self.original
         return Variable.wrap(self.array, edge, self.memory)

@@ -211,18 +211,14 @@ class Variable:
         """Call ``hook(grad)`` when the gradient of this tensor is known; a result replaces it."""
         edge = self._edge
         if edge is None:
-            raise RuntimeError(
-                "cannot register a hook on a tensor that doesn't require gradient"
-            )
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         node, nr = self.edge()
         return node.hooked().tensor.setdefault(nr, HookList()).add(hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(tensor)`` after a gradient was added to this leaf's `grad`."""
         if self._edge is None:
-            raise RuntimeError(
-                "cannot register a hook on a tensor that doesn't require gradient"
-            )
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self._edge is not LEAF:
             raise RuntimeError(
                 "post accumulate grad hooks cannot be registered on non-leaf tensors"

@@ -10,13 +10,12 @@ from types import CodeType, FrameType
 from typing import NamedTuple
 
 # Files whose frames are gradfn's own and never "the user's line". Emitted operators add theirs.
-internal_files: set[str] = set()
-
-
-def own_files(package_dir: str) -> None:
-    """Count every Python file below `package_dir` as gradfn's own."""
-    for folder, _, files in os.walk(package_dir):
-        internal_files.update(os.path.join(folder, f) for f in files if f.endswith(".py"))
+internal_files = {
+    os.path.join(folder, file)
+    for folder, _, files in os.walk(os.path.dirname(os.path.dirname(__file__)))
+    for file in files
+    if file.endswith(".py")
+}
 
 
 class Where(NamedTuple):

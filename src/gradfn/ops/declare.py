@@ -30,12 +30,15 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from .return_types import Results
+
 Formula: TypeAlias = Callable[..., Any]
 Function: TypeAlias = Callable[..., Any]
-Promotion: TypeAlias = Literal["number", "float"] | None
+Promotion: TypeAlias = Literal["number", "float", "no bool"] | None
 
 TENSOR, OPTIONAL, LIST, PLAIN = "tensor", "optional tensor", "list of tensors", "plain"
-_ANNOTATED = {"Tensor": TENSOR, "Optional": OPTIONAL, "Tensors": LIST}
+MASK = "tensor that takes no part in type promotion"
+_ANNOTATED = {"Tensor": TENSOR, "Optional": OPTIONAL, "Tensors": LIST, "Mask": MASK}
 
 
 class Parameter(NamedTuple):
@@ -56,7 +59,7 @@ class Operator:
         kernel: Function,
         promote: Promotion,
         node: str | None,
-        results: tuple[str, ...] | type[list[Any]],
+        results: tuple[str, ...] | type[list[Any]] | type[Results],
         view: bool,
         joint: Formula | None,
         tangent: Any,
@@ -69,7 +72,8 @@ class Operator:
         self.promote = promote
         self.node_name = node or "".join(w.capitalize() for w in self.name.split("_")) + "Backward0"
         self.listed = results is list
-        self.results: tuple[str, ...] = () if isinstance(results, type) else results
+        self.results: tuple[str, ...] = getattr(results, "names", () if self.listed else results)
+        self.returns = results if isinstance(results, type) else tuple
         self.view = view
         self.joint = joint
         self.formulas = formulas
@@ -82,12 +86,18 @@ class Operator:
 
     @property
     def inputs(self) -> list[Parameter]:
-        """The tensor arguments, in order: the node has an edge for each."""
+        """The tensor arguments, in order: the node has an edge for each differentiable one."""
         return [p for p in self.parameters if p.kind != PLAIN]
 
     def every_formula(self) -> list[Formula]:
         """All formulas of the row."""
         return [*self.formulas.values(), *([self.joint] if self.joint else [])]
+
+    @property
+    def edge_index(self) -> dict[str, int]:
+        """The number of each differentiable tensor argument among the edges of the node."""
+        names = [p.name for p in self.inputs if self.differentiable(p.name)]
+        return {name: i for i, name in enumerate(names)}
 
     def differentiable(self, name: str) -> bool:
         """Whether a gradient can reach the argument `name`."""
@@ -134,7 +144,7 @@ def op(
     kernel: Function,
     promote: Promotion = None,
     node: str | None = None,
-    results: tuple[str, ...] | type[list[Any]] = ("result",),
+    results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
     view: bool = False,
     joint: Formula | None = None,
     tangent: Any = None,
@@ -145,10 +155,12 @@ def op(
     """Declare an operator; the function returned is compiled on its first call.
 
     `promote` applies PyTorch's type promotion to the tensor arguments (``"float"`` turns integers
-    into the default dtype) and lets them be numbers. `view` says that results share memory with
-    the first argument. `joint` computes the gradients of all tensor arguments at once, as a tuple.
+    into the default dtype, ``"no bool"`` refuses booleans) and lets them be numbers. `view` says that results share memory with
+    the first argument, `results` names several results (or is a named tuple of return_types).
+    `joint` computes the gradients of all tensor arguments at once, as a tuple.
     `tangent` and `batch` say how the operator acts on tangents and on batches. Arguments are
-    annotated ``Tensor``, ``Optional`` or ``Tensors`` where no formula shows that they are tensors.
+    annotated ``Tensor``, ``Optional``, ``Tensors`` or ``Mask`` (a tensor that is not promoted) where
+    no formula shows that they are tensors.
     """
     from .emit import form
 

@@ -24,7 +24,7 @@ from ..autograd.variable import LEAF, Variable
 from ..autograd.where import internal_files, user_frame
 from ..raw.quiet import hush, unhush
 from . import runtime
-from .declare import LIST, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
+from .declare import LIST, MASK, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
 from ..autograd.inplace import check_result, check_target, rebase
 from .node import node_class, saved_by
 
@@ -104,7 +104,8 @@ def emit(
     scope.update(
         OPERATOR=operator,
         KERNEL=operator.kernel,
-        NODE=node_class(operator),
+        RETURNS=operator.returns,
+        NODE=node_class(operator) if operator.every_formula() else None,
         Tensor=Variable.concrete,
         new=object.__new__,
         GRAD=GRAD,
@@ -124,6 +125,7 @@ def emit(
         scalar=runtime.scalar,
         promote=runtime.promote,
         fallback=runtime.fallback,
+        explain=runtime.explain,
         unrecorded=runtime.unrecorded,
         as_view=runtime.as_view,
         differentiable=runtime.differentiable,
@@ -140,7 +142,9 @@ def emit(
 def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
     """The source of one form: read the arguments, run the kernel, record."""
     lines = [f"def {name}({', '.join(_header(operator))}):"]
-    lines += [f"    if {alias} is not None: {name_} = {alias}" for name_, alias in _aliases(operator)]
+    lines += [
+        f"    if {alias} is not None: {name_} = {alias}" for name_, alias in _aliases(operator)
+    ]
     every = ", ".join(word(p) for p in operator.parameters)
     lines += [
         "    mode = get_mode()",
@@ -154,12 +158,24 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
     if kind == INPLACE:
         lines += [f"    check_target(input, {name!r}, mode, {_any_edge(operator)})"]
     lines += _promotion(operator)
-    lines += ["    token = hush()", "    try:"]
-    lines += [f"        r = {_kernel_call(operator)}"]
-    lines += ["    finally:", "        unhush(token)"]
     if kind == INPLACE:
-        return lines + _finish_inplace(operator, name)
-    return lines + _finish(operator)
+        return lines + _keep_old(operator) + _write(operator, name) + _rebase(operator)
+    return lines + _quietly(operator, [f"r = {_kernel_call(operator)}"]) + _finish(operator)
+
+
+def _quietly(operator: Operator, lines: list[str]) -> list[str]:
+    """Run the kernel without NumPy's warnings, and with PyTorch's errors for its errors."""
+    arrays = ", ".join(f"a{i}" for i in range(len(operator.inputs)))
+    return [
+        "    token = hush()",
+        "    try:",
+        *("        " + line for line in lines),
+        "    except (TypeError, ValueError) as error:",
+        f"        explain(OPERATOR, error, ({arrays},))",
+        "        raise",
+        "    finally:",
+        "        unhush(token)",
+    ]
 
 
 def _header(operator: Operator) -> list[str]:
@@ -174,9 +190,13 @@ def _header(operator: Operator) -> list[str]:
     if aliases and not star:
         parts.append("*")
     parts += [f"{alias}=None" for _, alias in aliases]
-    if aliases:  # a required `dim` may come under its other name
+    if aliases:  # a required `dim` may come under its other name: then what follows has defaults
         named = {name for name, _ in aliases}
-        parts = [f"{part}=None" if part in named else part for part in parts]
+        first = min(i for i, part in enumerate(parts) if part.split("=")[0] in named)
+        follows = range(first, parts.index("*"))
+        for i, part in enumerate(parts):
+            if part in named or (i in follows and "=" not in part):
+                parts[i] = f"{part}=None"
     return parts
 
 
@@ -195,9 +215,9 @@ def _read_arguments(operator: Operator) -> list[str]:
             lines += [f"e{i} = [t._edge for t in {name}]"]
         elif p.kind == OPTIONAL:
             lines += [f"if {name} is None: a{i} = e{i} = None"]
-            lines += [f"elif {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"] * (
-                operator.promote is not None
-            )
+            lines += [
+                f"elif {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"
+            ] * (operator.promote is not None)
             lines += [f"else: {take}"]
         elif operator.promote and i > 0:
             lines += [f"if {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"]
@@ -214,16 +234,20 @@ def _promotion(operator: Operator) -> list[str]:
     casts = ", ".join(f"x{i}" for i in range(count))
     if not operator.promote:
         return [f"    {casts} = {arrays}"]
-    plain = [f"a{i}.dtype is a0.dtype" for i in range(1, count)]
-    for i, p in enumerate(operator.inputs):
-        if p.kind == OPTIONAL:
-            plain[i - 1] = f"(a{i} is None or {plain[i - 1]})"
+    first, *others = promoted = [i for i, p in enumerate(operator.inputs) if p.kind != MASK]
+    plain = [f"a{i}.dtype is a{first}.dtype" for i in others]
+    for j, i in enumerate(others):
+        if operator.inputs[i].kind == OPTIONAL:
+            plain[j] = f"(a{i} is None or {plain[j]})"
     if operator.promote == "float":
-        plain.append("a0.dtype.kind not in 'biu'")
+        plain.append(f"a{first}.dtype.kind not in 'biu'")
     if not plain:
         return [f"    {casts} = {arrays}"]
-    names = ", ".join(word(p) for p in operator.inputs)
+    names = ", ".join(word(operator.inputs[i]) for i in promoted)
+    lines = [f"    {casts} = {arrays}"] if len(promoted) < count else []
+    arrays, casts = (", ".join(f"{letter}{i}" for i in promoted) for letter in "ax")
     return [
+        *lines,
         f"    if {' and '.join(plain)}: {casts} = {arrays}",
         f"    else: {casts}, = promote(OPERATOR, ({names},), ({arrays},))",
     ]
@@ -257,7 +281,7 @@ def _finish(operator: Operator) -> list[str]:
     else:
         lines = ["    out = [new(Tensor) for _ in r]", "    for t, array in zip(out, r):"]
         lines += ["        t._array = array; t._memory = None"]
-    result = "out" if single or operator.listed else "tuple(out)"
+    result = "out" if single or operator.listed else "RETURNS(out)"
     if operator.view:
         lines.append(f"    as_view(input, {'(out,)' if single else 'out'}, mode)")
     if operator.every_formula():
@@ -271,8 +295,10 @@ def _finish(operator: Operator) -> list[str]:
             record += ["for i, t in enumerate(out):"]
             record += ["    t._edge = (node, i) if differentiable(t._array) else None"]
         lines += ["        " + line for line in [*record, f"return {result}"]]
-    edges = [f"any(e{i})" if p.kind == LIST else f"e{i} is not None"
-             for i, p in enumerate(operator.inputs)]
+    edges = [
+        f"any(e{i})" if p.kind == LIST else f"e{i} is not None"
+        for i, p in enumerate(operator.inputs)
+    ]
     if single:
         lines += ["    out._edge = None"]
     else:
@@ -289,23 +315,29 @@ def _record(operator: Operator, target: str = "") -> list[str]:
     """Make the node; in-place forms (`target` names what they wrote to) save a copy of it."""
     edges = []
     for i, p in enumerate(operator.inputs):
+        if not operator.differentiable(p.name):
+            continue
         leaf = f"accumulate_edge({word(p)}) if e{i} is LEAF else e{i}"
         if p.kind == LIST:
             leaf = f"*[accumulate_edge(t) if t._edge is LEAF else t._edge for t in {word(p)}]"
-        edges.append(leaf if operator.differentiable(p.name) else "None")
+        edges.append(leaf)
     lines = ["node = new(NODE)", f"node.next = ({', '.join(edges)},)"]
     if len(operator.results) == 1:
         lines += ["node.shape = r.shape; node.dtype = r.dtype"]
     else:
         lines += ["node.metas = [(array.shape, array.dtype) for array in r]"]
         lines += ["node.shape, node.dtype = node.metas[0] if node.metas else ((0,), None)"]
-    return lines + _save(operator, target) + [
-        "frame = getframe(1)",
-        "if frame.f_code.co_filename in FILES: frame = user_frame()",
-        "node.code = frame.f_code; node.lasti = frame.f_lasti; node.seq = tick()",
-        "node.hooks = node.status = node.extra = None",
-        "if mode is not GRAD: mode.recorded(node)",
-    ]
+    return (
+        lines
+        + _save(operator, target)
+        + [
+            "frame = getframe(1)",
+            "if frame.f_code.co_filename in FILES: frame = user_frame()",
+            "node.code = frame.f_code; node.lasti = frame.f_lasti; node.seq = tick()",
+            "node.hooks = node.status = node.extra = None",
+            "if mode is not GRAD: mode.recorded(node)",
+        ]
+    )
 
 
 def _save(operator: Operator, target: str) -> list[str]:
@@ -375,16 +407,38 @@ def _wanted(operator: Operator, users: set[str]) -> str:
     return " or ".join(tests)
 
 
-def _finish_inplace(operator: Operator, name: str) -> list[str]:
-    """Write the result over the target, then record and rebase its history."""
-    lines = [f"    check_result(input, r, {name!r})"]
-    recorded = bool(operator.every_formula())
-    if recorded and "self" in saved_by(operator).inputs or recorded:
-        lines += [f"    old = a0.copy() if mode.grad and {_any_edge(operator)} else None"]
-    lines += ["    a0[...] = r", f"    input.memory().write({name!r})"]
-    if recorded:
-        lines += [f"    if mode.grad and {_any_edge(operator)}:"]
-        lines += ["        r = a0"]
+def _keep_old(operator: Operator) -> list[str]:
+    """Copy the target before the write where a formula names it (or an operand is the target)."""
+    saved = saved_by(operator).inputs
+    tests = [_wanted(operator, saved["self"])] if "self" in saved else []
+    names = {p.name: word(p) for p in operator.inputs if p.kind in (TENSOR, OPTIONAL)}
+    tests += [f"{names[name]} is input" for name in saved if name in names and name != "self"]
+    if not tests:
+        return []
+    wanted = f"mode.grad and {_any_edge(operator)} and ({' or '.join(tests)})"
+    return [f"    old = a0.copy() if {wanted} else None"]
+
+
+def _write(operator: Operator, name: str) -> list[str]:
+    """Run the kernel into the target: directly where it can be no other dtype or shape."""
+    kernel = operator.kernel
+    checked = [f"r = {_kernel_call(operator)}", f"check_result(input, r, {name!r})", "a0[...] = r"]
+    if isinstance(kernel, np.ufunc) and all(t[0] == t[-1] for t in kernel.types):
+        fits = [f"(x{i}.ndim == 0 or x{i}.shape == a0.shape)" for i in range(1, kernel.nin)]
+        direct = _kernel_call(operator).replace("out=...", "out=a0")
+        checked = [
+            f"if {' and '.join(['x0 is a0', *fits])}: {direct}",
+            "else:",
+            *("    " + line for line in checked),
+        ]
+    return [*_quietly(operator, checked), f"    input.memory().write({name!r})"]
+
+
+def _rebase(operator: Operator) -> list[str]:
+    """Record the operation, after the write, as the target's new history."""
+    lines = []
+    if operator.every_formula():
+        lines = [f"    if mode.grad and {_any_edge(operator)}:", "        r = a0"]
         lines += ["        " + line for line in _record(operator, "input")]
         lines += ["        rebase(input, node)"]
     return [*lines, "    return input"]

@@ -52,23 +52,23 @@ class OperatorNode(Node):
     __slots__ = ()
     operator: Operator
 
-    def unpack(self, index: int, array: Array | None, memory: Memory) -> Any:
-        """The saved input number `index` as a tensor with its place in the graph."""
+    def unpack(self, index: int | None, array: Array | None, memory: Memory) -> Any:
+        """The saved input whose edge is number `index` as a tensor with its place in the graph."""
         if array is None:
             return None
-        edge = self.next[index]
+        edge = None if index is None else self.next[index]
         if edge is not None and isinstance(edge[0], AccumulateGrad):
             variable = edge[0].variable
             if variable._array is array:
                 return variable
         return Variable.wrap(np.asarray(array), edge, memory)
 
-    def unpack_list(self, index: int, arrays: list[Array] | None, memories: Any) -> Any:
-        """A saved list of inputs, the first of which is number `index`."""
+    def unpack_list(self, index: int | None, arrays: list[Array] | None, memories: Any) -> Any:
+        """A saved list of inputs, the first of whose edges is number `index`."""
         if arrays is None:
             return None
-        pairs = enumerate(zip(arrays, memories, strict=True), index)
-        return [self.unpack(i, array, memory) for i, (array, memory) in pairs]
+        edges = [None if index is None else index + i for i in range(len(arrays))]
+        return [*map(self.unpack, edges, arrays, memories)]
 
     def unpack_result(self, output_nr: int, array: Array, memory: Memory) -> Any:
         """A saved result as a tensor made by this node."""
@@ -80,7 +80,7 @@ class OperatorNode(Node):
             for m, a in zip(memory, array, strict=True):
                 self.check(name, m, a)
         elif memory.modified > self.seq:
-            raise stale(self, name, np.shape(array), memory)
+            raise stale(self, name, np.asarray(array), memory)
 
     def saved_value(self, name: str) -> Any:
         """What `_saved_<name>` shows: tensors for tensors, other values as they are."""
@@ -208,11 +208,10 @@ def _emit(operator: Operator) -> type[OperatorNode]:
     }
     exec(compile(source, filename, "exec"), scope)
     made: Any = scope[name]
-    inputs = [p.name for p in operator.inputs]
     made.__module__ = "gradfn.autograd"
     made.operator = operator
     made.outputs = len(operator.results) if len(operator.results) == 1 else 0
-    made.saved_inputs = {n: inputs.index(n) for n in saved.inputs}
+    made.saved_inputs = {n: operator.edge_index.get(n) for n in saved.inputs}
     made.saved_results = {n: operator.results.index(n) for n in saved.results}
     made.saved_arguments = (*saved.arguments, *derived)
     for n in (*tensors, *made.saved_arguments):
@@ -253,19 +252,17 @@ def _backward_lines(operator: Operator, saved: Saved, tensors_too: bool) -> list
     if operator.joint is not None:
         return [*lines, f"        return joint({_arguments(operator.joint)})"]
     parts = []
-    listed = any(p.kind == LIST for p in operator.inputs)
-    for i, p in enumerate(operator.inputs):
-        if p.name not in operator.formulas:
-            parts.append("None")
-            continue
-        call = f"d_{p.name}({_arguments(operator.formulas[p.name])})"
-        if p.kind == LIST:
+    kinds = {p.name: p.kind for p in operator.inputs}
+    listed = LIST in kinds.values()
+    for name, i in operator.edge_index.items():
+        call = f"d_{name}({_arguments(operator.formulas[name])})"
+        if kinds[name] == LIST:
             parts.append(f"*{call}")
         elif len(operator.formulas) == 1 and not listed:
             parts.append(call)
         else:
             parts.append(f"None if self.next[{i}] is None else {call}")
-    return [*lines, f"        return ({', '.join(parts)},)"]
+    return [*lines, f"        return ({''.join(part + ', ' for part in parts)})"]
 
 
 def _take_gradients(operator: Operator, as_tensors: bool) -> list[str]:
@@ -283,7 +280,9 @@ def _take_gradients(operator: Operator, as_tensors: bool) -> list[str]:
     lines += [f"        if {' and '.join(f'{n} is None' for _, n in needed)}:"]
     lines += ["            return (None,) * len(self.next)"]
     if len(needed) > 1:
-        lines += [f"        if {n} is None: {n} = zeros(self, {i}, {as_tensors})" for i, n in needed]
+        lines += [
+            f"        if {n} is None: {n} = zeros(self, {i}, {as_tensors})" for i, n in needed
+        ]
     return lines
 
 
@@ -291,7 +290,7 @@ def _take_saved(operator: Operator, saved: Saved, as_tensors: bool) -> list[str]
     """Check the versions of the saved tensors and bind their names."""
     lines = []
     kinds = {p.name: p.kind for p in operator.inputs}
-    index = {p.name: i for i, p in enumerate(operator.inputs)}
+    index = operator.edge_index
     for name in (*saved.inputs, *saved.results):
         local = _local(name)
         if kinds.get(name) == LIST:
@@ -311,12 +310,10 @@ def _take_saved(operator: Operator, saved: Saved, as_tensors: bool) -> list[str]
         else:
             take = "unpack_list" if kinds[name] == LIST else "unpack"
             lines += [
-                f"        {local} = self.{take}({index[name]}, node.v_{name}, node.m_{name})"
+                f"        {local} = self.{take}({index.get(name)}, node.v_{name}, node.m_{name})"
             ]
     if not as_tensors and operator.promote and len(operator.results) == 1:
-        scalars = [
-            f"{_local(n)} = {_local(n)}[()]" for n in (*saved.inputs, *saved.results)
-        ]
+        scalars = [f"{_local(n)} = {_local(n)}[()]" for n in (*saved.inputs, *saved.results)]
         if scalars:  # 0-d gradients are NumPy scalars: much faster among themselves
             lines += ["        if g.__class__ is not ndarray:"]
             lines += [

@@ -14,12 +14,15 @@ from ..autograd.memory import Memory
 from ..autograd.modes import Mode
 from ..autograd.variable import Variable
 from ..autograd.where import user_frame
+from ..raw.elementwise import refuse_bool
+from ..shapes import broadcast_shapes
 from .declare import LIST, OPTIONAL, PLAIN, Operator
 
 if TYPE_CHECKING:
     from ..dtypes import dtype
 
 SCALARS = {bool: dtypes.BOOL, int: dtypes.INT, float: dtypes.FLOAT, complex: dtypes.COMPLEX}
+_WIDE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
 _CATEGORY = {"b": dtypes.BOOL, "u": dtypes.INT, "i": dtypes.INT, "c": dtypes.COMPLEX}
 
 
@@ -34,13 +37,13 @@ def differentiable(array: Array) -> bool:
 
 
 def scalar(value: Any, like: Array) -> Any:
-    """The number `value` in the dtype of `like`, or in its own where that would lose its kind."""
+    """The number `value` in the dtype of `like`, or in full where that would lose its kind."""
     if SCALARS[value.__class__] <= category(like):
         try:
             return like.dtype.type(value)
         except OverflowError:
             return np.array(value, np.int64).astype(like.dtype)[()]
-    return dtypes.of_scalar(value).numpy.type(value)
+    return _WIDE[value.__class__](value)
 
 
 def result_type(values: Sequence[Any], arrays: Sequence[Any]) -> dtype:
@@ -75,6 +78,8 @@ def promote(
 ) -> tuple[Any, ...]:
     """The arrays in the dtype that PyTorch computes `operator` in."""
     target = result_type(values, arrays)
+    if operator.promote == "no bool":
+        refuse_bool(*arrays)
     if operator.promote == "float" and target.category < dtypes.FLOAT:
         target = dtypes.get_default_dtype()
     return tuple(
@@ -91,7 +96,7 @@ def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...]) -> Any:
     keywords: dict[str, Any] = {}
     for position, (p, value) in enumerate(zip(operator.parameters, arguments, strict=True)):
         fits = p.kind == PLAIN or _is_tensor_argument(value, p.kind)
-        if not fits and operator.promote and _is_number(value):
+        if not fits and operator.promote and len(operator.inputs) > 1 and _is_number(value):
             value = wrapped_number(value)
         elif not fits:
             if kind == BINARY:
@@ -109,6 +114,28 @@ def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...]) -> Any:
     return form(operator, kind)(*converted, **keywords)
 
 
+def explain(operator: Operator, error: Exception, arrays: Sequence[Any]) -> None:
+    """Raise PyTorch's error in place of NumPy's `error` about shapes or dtypes, if it is one."""
+    text = str(error)
+    tensors = [a for a in arrays if isinstance(a, np.ndarray | np.generic)]
+    if isinstance(error, ValueError):
+        if "broadcast" in text:
+            broadcast_shapes(*(a.shape for a in tensors))
+        return
+    if "boolean negative" in text:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        ) from None
+    if "boolean subtract" in text:
+        refuse_bool(*tensors)
+    if "ufunc" in text:
+        kinds = " and ".join(dict.fromkeys(dtypes.from_numpy(a.dtype).scalar_name for a in tensors))
+        raise NotImplementedError(
+            f"\"{operator.name}_cpu\" not implemented for '{kinds}'"
+        ) from None
+
+
 def _is_tensor_argument(value: Any, kind: str) -> bool:
     if kind == LIST:
         return isinstance(value, Sequence) and all(isinstance(v, Variable) for v in value)
@@ -122,7 +149,7 @@ def _is_number(value: Any) -> bool:
 def wrapped_number(value: Any) -> Any:
     """A number as a 0-d tensor that keeps a number's low rank in type promotion."""
     plain = value.item() if isinstance(value, np.generic) else value
-    tensor = Variable.wrap(np.array(plain, dtypes.of_scalar(plain).numpy))
+    tensor = Variable.wrap(np.array(plain, _WIDE[plain.__class__]))
     tensor._number = True
     return tensor
 
@@ -144,7 +171,13 @@ def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -
 
 
 def memory_of(tensor: Any) -> Memory:
-    """A version counter for a tensor that has none yet."""
+    """A version counter for a tensor that has none yet, and that a node is about to save."""
+    if tensor._inference:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+            "inference mode in computation tracked by autograd. To work around this, you can make "
+            "a clone to get a normal tensor and use it in autograd."
+        )
     tensor._memory = memory = Memory()
     return memory
 
@@ -155,11 +188,14 @@ def as_view(base: Any, outs: Sequence[Any], mode: Mode) -> None:
     root = base if base._base is None else base._base
     if memory.views is None:
         memory.views = []
+    kind = "multi-output" if isinstance(outs, list) else base._view_kind
+    if not mode.grad:
+        kind = "no_grad"
     for out in outs:
         out._memory = memory
         out._base = root
-        if not mode.grad:
-            out._view_kind = "no_grad"
+        if kind is not None:
+            out._view_kind = kind
         memory.views.append(ref(out))
     if len(memory.views) > memory.prune_at:
         memory.views = [view for view in memory.views if view() is not None]

@@ -1,0 +1,3 @@
+"""Utilities around training: checkpointing."""
+
+from . import checkpoint as checkpoint

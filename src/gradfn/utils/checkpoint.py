@@ -1,0 +1,303 @@
+"""Trading time for memory: recompute a function's intermediate values in the backward pass."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from .. import random
+from ..autograd.backward import backward
+from ..autograd.function import Function
+from ..autograd.graph import saved_tensors_hooks
+from ..autograd.modes import ModeChange, get_mode
+from ..autograd.passes import running
+from ..autograd.variable import Variable
+
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+class CheckpointError(RuntimeError):
+    """The recomputation did not save what the first run had saved."""
+
+
+class _StopRecomputation(Exception):
+    """Everything that was needed has been recomputed."""
+
+
+_early_stop = True
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Whether a recomputation stops as soon as the last saved value is there (the default)."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+def noop_context_fn() -> Contexts:
+    """No contexts around the first run and the recomputation."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Run ``function(*args, **kwargs)`` without keeping its intermediate values.
+
+    They are computed again when the backward pass needs them, with the same random numbers if
+    `preserve_rng_state`. ``use_reentrant=False`` recomputes through saved-tensor hooks and works
+    with everything; ``True`` runs the whole function in a backward pass of its own, as older
+    programs expect. `context_fn` gives a context for each of the two runs.
+
+    >>> import gradfn
+    >>> x = gradfn.tensor(2.0, requires_grad=True)
+    >>> y = checkpoint(lambda t: (t * t).exp(), x, use_reentrant=False)
+    >>> y.backward()
+    >>> x.grad
+    tensor(218.3926)
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly: "
+            "use_reentrant=False is recommended, the default is True for now.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
+        return _Reentrant.apply(function, preserve_rng_state, *args)
+    if determinism_check not in ("default", "none"):
+        raise ValueError(
+            f"determinism_check should be one of ['default', 'none'], got {determinism_check}"
+        )
+    frame = _Frame(function, args, kwargs, context_fn, preserve_rng_state)
+    frame.compare = determinism_check == "default"
+    frame.early_stop = early_stop and _early_stop
+    forward_context, frame.recompute_context = context_fn()
+    with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
+        return function(*args, **kwargs)
+
+
+class _Holder:
+    """Stands for one saved tensor; whether it is alive tells whether it is still needed."""
+
+
+class _Frame:
+    """One checkpointed call: what it needs to run again, and what it has recomputed.
+
+    Recomputed values are kept for the pass that asked for them: a second pass over a retained
+    graph, or a nested one, recomputes its own.
+    """
+
+    compare: bool
+    early_stop: bool
+    recompute_context: AbstractContextManager[Any]
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        context_fn: Callable[[], Contexts],
+        preserve_rng_state: bool,
+    ) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.rng_state = random.get_rng_state() if preserve_rng_state else None
+        self.mode = get_mode()
+        self.holders: list[ref[_Holder]] = []
+        self.metadata: list[tuple[Any, ...]] = []
+        self.recomputed: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+
+    def pack(self, tensor: Any) -> _Holder:
+        holder = _Holder()
+        self.holders.append(ref(holder))
+        self.metadata.append((tuple(tensor.shape), tensor.dtype))
+        return holder
+
+    def unpack(self, holder: _Holder) -> Any:
+        key = running.get() or self
+        if key not in self.recomputed:
+            self.recomputed[key] = self.recompute()
+        index = next(i for i, h in enumerate(self.holders) if h() is holder)
+        values = self.recomputed[key]
+        if index >= len(values):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                f"original forward and recomputation: {len(self.holders)} at first, then "
+                f"{len(values)}."
+            )
+        value, values[index] = values[index], None
+        if value is None:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
+                "unpacked once. If you are calling ctx.saved_tensors in backward, make sure to do "
+                "so only once."
+            )
+        return value
+
+    def recompute(self) -> list[Any]:
+        """Run the function again, keeping the tensors that it saves this time."""
+        values: list[Any] = []
+
+        def keep(tensor: Any) -> None:
+            index = len(values)
+            if self.early_stop and index >= len(self.holders):
+                raise _StopRecomputation
+            self._check(index, tensor)
+            alive = index >= len(self.holders) or self.holders[index]() is not None
+            values.append(tensor.detach() if alive else None)
+            if self.early_stop and len(values) == len(self.holders):
+                raise _StopRecomputation
+
+        with (
+            _rng(self.rng_state),
+            ModeChange(grad=self.mode.grad, saved_hooks=self.mode.saved_hooks),
+            saved_tensors_hooks(keep, _cannot_unpack),
+            self.recompute_context,
+            contextlib.suppress(_StopRecomputation),
+        ):
+            self.function(*map(_detached, self.args), **self.kwargs)
+        return values
+
+    def _check(self, index: int, tensor: Any) -> None:
+        if not self.compare or index >= len(self.metadata):
+            return
+        found, due = (tuple(tensor.shape), tensor.dtype), self.metadata[index]
+        if found != due:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have "
+                f"different metadata than during the forward pass: saved tensor {index} was "
+                f"{due[0]} of {due[1]}, and is now {found[0]} of {found[1]}."
+            )
+
+
+def _cannot_unpack(packed: Any) -> Any:
+    raise CheckpointError(
+        "torch.utils.checkpoint: a recomputation called backward on its own graph; use a nested "
+        "checkpoint for that."
+    )
+
+
+def _detached(argument: Any) -> Any:
+    """An input of a recomputation: the same values, with a graph of its own."""
+    if not isinstance(argument, Variable):
+        return argument
+    inner: Any = argument.detach()  # type: ignore[attr-defined]
+    return inner.requires_grad_(argument.requires_grad)
+
+
+@contextlib.contextmanager
+def _rng(state: Any) -> Iterator[None]:
+    """Draw the random numbers that follow `state`, then go on as before."""
+    if state is None:
+        yield
+        return
+    before = random.get_rng_state()
+    random.set_rng_state(state)
+    try:
+        yield
+    finally:
+        random.set_rng_state(before)
+
+
+class _Reentrant(Function):
+    """The whole function as one node, whose backward runs it again and goes back through it."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+        ctx.function = function
+        ctx.rng_state = random.get_rng_state() if preserve_rng_state else None
+        ctx.positions = [i for i, a in enumerate(args) if isinstance(a, Variable)]
+        ctx.others = [None if isinstance(a, Variable) else a for a in args]
+        ctx.save_for_backward(*[args[i] for i in ctx.positions])
+        if not any(args[i].requires_grad for i in ctx.positions):
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3
+            )
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        this_pass = running.get()
+        if this_pass is not None and this_pass.captures:
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(). To resolve this error, you can "
+                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                "argument."
+            )
+        inputs = list(ctx.others)
+        for position, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
+            inputs[position] = _detached(tensor)
+        with _rng(ctx.rng_state), ModeChange(grad=True):
+            outputs = ctx.function(*inputs)
+        if isinstance(outputs, Variable):
+            outputs = (outputs,)
+        pairs = [
+            (o, g)
+            for o, g in zip(outputs, grads, strict=True)
+            if isinstance(o, Variable) and o.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
+        backward([o for o, _ in pairs], [g for _, g in pairs])
+        given = [i.grad if isinstance(i, Variable) else None for i in inputs]
+        return (None, None, *given)
+
+
+def checkpoint_sequential(
+    functions: Any,
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Run a list of functions (or a `Sequential`) in `segments` checkpointed parts; the last part
+    keeps its values, since the backward pass starts there."""
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be "
+            "passed explicitly.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    steps: Sequence[Callable[[Any], Any]] = list(functions)
+    size = len(steps) // segments
+
+    def part(start: int, end: int) -> Callable[[Any], Any]:
+        def run(value: Any) -> Any:
+            for step in steps[start:end]:
+                value = step(value)
+            return value
+
+        return run
+
+    start = 0
+    for _ in range(segments - 1):
+        run = part(start, start + size)
+        input = checkpoint(run, input, use_reentrant=use_reentrant, **kwargs)
+        start += size
+    return part(start, len(steps))(input)
