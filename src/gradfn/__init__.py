@@ -33,6 +33,7 @@ from .ops.indexing import *
 from .ops.norms import *
 from .ops.products import *
 from .ops.reduction import *
+from .ops.sampling import *
 from .ops.scan import *
 from .ops.shaping import *
 from .ops.softmaxes import *
@@ -40,7 +41,9 @@ from .ops.sorting import *
 from .ops.transcendental import *
 from .ops.view import *
 from .printing import set_printoptions as set_printoptions
+from .random import *
 from .ranges import *
+from .sampling import *
 from .shapes import Size as Size
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor
@@ -53,7 +56,7 @@ newaxis = None
 
 # Imported when first used.
 _LATER = frozenset({"accelerator", "backends", "cuda", "lens", "mps", "xpu"})
-_missing = _missing_from("torch")
+_missing = _missing_from(__name__)
 
 
 def __getattr__(name: str) -> _Any:

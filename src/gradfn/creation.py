@@ -357,7 +357,7 @@ def eye(n: int, m: int | None = None, **options: Unpack[Options]) -> Tensor:
     return made("eye", np.eye(n, m, dtype=storage(options)), options)
 
 
-def _like(name: str, input: Any, options: Options) -> Array:
+def like(name: str, input: Any, options: Options) -> Array:
     """An uninitialised array of the shape, dtype and order in memory of `input`."""
     if not isinstance(input, Variable):
         raise TypeError(
@@ -374,7 +374,7 @@ def _like(name: str, input: Any, options: Options) -> Array:
 
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """An uninitialised tensor of the shape and dtype of `input`."""
-    return made("empty_like", _like("empty_like", input, options), options)
+    return made("empty_like", like("empty_like", input, options), options)
 
 
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
@@ -383,7 +383,7 @@ def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     >>> zeros_like(ones(2))
     tensor([0., 0.])
     """
-    array = _like("zeros_like", input, options)
+    array = like("zeros_like", input, options)
     array.fill(0)
     return made("zeros_like", array, options)
 
@@ -394,7 +394,7 @@ def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     >>> ones_like(zeros(2))
     tensor([1., 1.])
     """
-    array = _like("ones_like", input, options)
+    array = like("ones_like", input, options)
     array.fill(1)
     return made("ones_like", array, options)
 
@@ -405,7 +405,7 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
     >>> full_like(zeros(2), 7)
     tensor([7., 7.])
     """
-    array = _like("full_like", input, options)
+    array = like("full_like", input, options)
     value = _fill_value("full_like", fill_value)
     array.fill(fromdata.number(value, dtypes.from_numpy(array.dtype)))
     return made("full_like", array, options)
@@ -459,7 +459,7 @@ def legacy(name: str, dtype: DType, arguments: tuple[Any, ...], options: Any) ->
     if isinstance(data, Variable):
         alias: Tensor = data.detach()  # type: ignore[attr-defined]
         return alias
-    if isinstance(data, Size) or hasattr(data, "__index__"):
+    if isinstance(data, Size | int | np.integer):
         return made(name, np.empty(shape_of(name, arguments), dtype.numpy), options)
     if not hasattr(data, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")

@@ -114,9 +114,12 @@ def check_device(where: Any) -> None:
     """Refuse to put a tensor anywhere but on the CPU; None is the CPU."""
     if where is None or (found := device(where)).type == "cpu":
         return
+    if found.type == "cuda":
+        phrase = "Torch not compiled with CUDA enabled"
+    else:
+        phrase = f"PyTorch is not linked with support for {found.type} devices"
     raise RuntimeError(
-        f"gradfn is not compiled with support for {found.type} devices: tensors are on the CPU, "
-        f"and device='{found}' was asked for"
+        f"{phrase}: gradfn has tensors on the CPU only, and device='{found}' was asked for"
     )
 
 

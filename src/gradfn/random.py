@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .autograd.variable import Variable
+from .device import cpu
+from .device import device as Device
 from .raw.random import Array, MersenneTwister
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = [
+    "Generator",
+    "default_generator",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
 
 
 class Generator(MersenneTwister):
@@ -22,13 +40,13 @@ class Generator(MersenneTwister):
 
     def __init__(self, device: object = "cpu") -> None:
         """Seeded with PyTorch's 67280421310721. Raises RuntimeError if device is not the CPU."""
-        if str(device) != "cpu":
+        if Device(device) != cpu:
             raise RuntimeError(f"Cannot get a generator for {device}: the only device is cpu")
         super().__init__(67280421310721)
 
     @property
-    def device(self) -> str:
-        return "cpu"
+    def device(self) -> Device:
+        return cpu
 
     def manual_seed(self, seed: int) -> Generator:
         """Start anew from a seed of 64 bits; a negative one counts back from 2^64.
@@ -54,13 +72,16 @@ class Generator(MersenneTwister):
         """The seed of the latest start, in [0, 2^64)."""
         return self.seed_value
 
-    def get_state(self) -> Array:
-        """The state in 5056 bytes, PyTorch's own."""
-        return self.pack()
+    def get_state(self) -> Tensor:
+        """The state in 5056 bytes, PyTorch's own, as a uint8 tensor."""
+        state: Tensor = Variable.wrap(self.pack())
+        return state
 
-    def set_state(self, state: Array) -> Generator:
-        """Continue from a state, gradfn's or PyTorch's. Raises RuntimeError if it is none."""
-        self.unpack(state)
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Continue from a state; TypeError for what is no uint8 tensor, RuntimeError for others."""
+        if not isinstance(new_state, Variable) or new_state._array.dtype != "uint8":
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        self.unpack(new_state._array)
         return self
 
     def clone_state(self) -> Generator:
@@ -92,3 +113,24 @@ def seed() -> int:
 def initial_seed() -> int:
     """The seed of `default_generator`: `torch.initial_seed`."""
     return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of `default_generator`, in 5056 bytes: `torch.get_rng_state`."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Let `default_generator` continue from a state: `torch.set_rng_state`."""
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Iterator[None]:
+    """Give the state of `default_generator` back at the end of a `with` block, if `enabled`."""
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +17,7 @@ from .autograd.where import user_frame
 from .creation import legacy
 from .creation import tensor as tensor
 from .device import cpu, device, layout, strided
-from .ops import arithmetic
-from .ops.emit import binary
+from .ops.operators import OPERATORS
 from .shapes import Size, contiguous_strides, wrap_dim
 from .storage import UntypedStorage
 
@@ -39,12 +39,6 @@ class Tensor(Variable):
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = legacy("Tensor", dtypes.get_default_dtype(), args, kwargs)
         return made if cls is Tensor else made.as_subclass(cls)
-
-    __mul__ = __rmul__ = binary(arithmetic.mul)
-    __add__ = __radd__ = binary(arithmetic.plain_add)
-    __sub__ = binary(arithmetic.plain_sub)
-    __truediv__ = binary(arithmetic.true_divide)
-    __neg__ = arithmetic.neg
 
     def backward(
         self,
@@ -310,6 +304,13 @@ class Tensor(Variable):
                 "only one element tensors can be converted to Python scalars: this one has shape "
                 f"{list(array.shape)}"
             )
+        if self._edge is not None:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+                "behavior.\nConsider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=3,
+            )
         value = array.item()
         if kind != "complex" and isinstance(value, complex):
             raise RuntimeError(
@@ -335,7 +336,8 @@ class Tensor(Variable):
             )
         return int(array.item())
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return id(self)
 
     numpy = interop.numpy
     __array__ = interop.array
@@ -347,10 +349,13 @@ class Tensor(Variable):
     __setstate__ = interop.setstate
 
 
+for _name, _operator in OPERATORS.items():
+    setattr(Tensor, _name, _operator)
 for _family in (creation, *ops.FAMILIES):
     for _name in _family.METHODS.split():
         setattr(Tensor, _name, getattr(_family, _name))
     for _name, _property in getattr(_family, "PROPERTIES", {}).items():
         setattr(Tensor, _name, _property)
 
+Tensor.__module__ = "gradfn"
 Variable.concrete = Tensor
