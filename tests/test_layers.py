@@ -11,14 +11,14 @@ PACKAGE = Path(__file__).parents[1] / "src" / "gradfn"
 
 # From the bottom up; modules of one layer may import each other.
 LAYERS = [
-    "dtypes shapes errors config missing version device",
+    "dtypes shapes errors missing config version device",
     "raw",
     "jit",
     "autograd",
+    "creation fromdata interop printing random ranges serialization storage",
     "ops",
-    "fromdata storage creation ranges interop printing random serialization",
-    "tensor",
-    "func linalg fft special nn optim utils cuda backends",
+    "sampling tensor",
+    "accelerator backends cuda fft func linalg mps nn optim special utils xpu",
     "lens",
     "compat",
     "cli",
