@@ -41,7 +41,7 @@ def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
             "You can make a clone to get a normal tensor before doing inplace update."
         )
     array = target._array
-    if 0 in array.strides and any(
+    if array.size and 0 in array.strides and any(
         step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
     ):
         raise RuntimeError(

@@ -58,6 +58,7 @@ class Operator:
         signature: str,
         kernel: Function,
         promote: Promotion,
+        numbers: bool,
         node: str | None,
         results: tuple[str, ...] | type[list[Any]] | type[Results],
         view: bool,
@@ -70,9 +71,10 @@ class Operator:
         self.name = self.overload.split(".")[0]
         self.kernel = kernel
         self.promote = promote
+        self.numbers = numbers and promote is not None and len(self.inputs) > 1
         self.node_name = node or "".join(w.capitalize() for w in self.name.split("_")) + "Backward0"
         self.listed = results is list
-        self.results: tuple[str, ...] = getattr(results, "names", () if self.listed else results)
+        self.results: tuple[str, ...] = getattr(results, "_fields", () if self.listed else results)
         self.returns = results if isinstance(results, type) else tuple
         self.view = view
         self.joint = joint
@@ -143,6 +145,7 @@ def op(
     *,
     kernel: Function,
     promote: Promotion = None,
+    numbers: bool = True,
     node: str | None = None,
     results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
     view: bool = False,
@@ -155,7 +158,8 @@ def op(
     """Declare an operator; the function returned is compiled on its first call.
 
     `promote` applies PyTorch's type promotion to the tensor arguments (``"float"`` turns integers
-    into the default dtype, ``"no bool"`` refuses booleans) and lets them be numbers. `view` says that results share memory with
+    into the default dtype, ``"no bool"`` refuses booleans) and lets them be numbers,
+    unless `numbers` is false. `view` says that results share memory with
     the first argument, `results` names several results (or is a named tuple of return_types).
     `joint` computes the gradients of all tensor arguments at once, as a tuple.
     `tangent` and `batch` say how the operator acts on tangents and on batches. Arguments are
@@ -165,7 +169,7 @@ def op(
     from .emit import form
 
     operator = Operator(
-        signature, kernel, promote, node, results, view, joint, tangent, batch, formulas
+        signature, kernel, promote, numbers, node, results, view, joint, tangent, batch, formulas
     )
     if operator.overload in registry:
         raise TypeError(f"operator {operator.overload} is declared twice")

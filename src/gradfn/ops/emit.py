@@ -217,9 +217,9 @@ def _read_arguments(operator: Operator) -> list[str]:
             lines += [f"if {name} is None: a{i} = e{i} = None"]
             lines += [
                 f"elif {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"
-            ] * (operator.promote is not None)
+            ] * operator.numbers
             lines += [f"else: {take}"]
-        elif operator.promote and i > 0:
+        elif operator.numbers and i > 0:
             lines += [f"if {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"]
             lines += [f"else: {take}"]
         else:
@@ -383,7 +383,7 @@ def _save_input(operator: Operator, name: str, i: int, kind: str, target: str) -
         lines = [f"node.v_{name} = old if {value} is input else a{i}"]
     tracked = f"{value}._memory or memory_of({value})"
     no_tensor = []
-    if operator.promote and i > 0:
+    if operator.numbers and i > 0:
         no_tensor.append(f"{value}.__class__ in SCALARS")
     if kind == OPTIONAL:
         no_tensor.append(f"{value} is None")

@@ -96,7 +96,7 @@ def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...]) -> Any:
     keywords: dict[str, Any] = {}
     for position, (p, value) in enumerate(zip(operator.parameters, arguments, strict=True)):
         fits = p.kind == PLAIN or _is_tensor_argument(value, p.kind)
-        if not fits and operator.promote and len(operator.inputs) > 1 and _is_number(value):
+        if not fits and operator.numbers and _is_number(value):
             value = wrapped_number(value)
         elif not fits:
             if kind == BINARY:
