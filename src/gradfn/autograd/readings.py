@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import from_numpy
 from .node import Edge, Metadata, Node
 from .variable import Variable
 
@@ -102,7 +103,7 @@ class Tensors(Arrays):
         if array.shape != due.shape:
             axes = broadcast_axes(array.shape, due.shape, by)
             grad = grad.sum(axes, keepdim=True).reshape(due.shape)
-        return grad if array.dtype == due.dtype else grad.to(like=due.dtype)
+        return grad if array.dtype == due.dtype else grad.to(from_numpy(due.dtype))
 
     def tensor(self, value: Any) -> Any:
         return value

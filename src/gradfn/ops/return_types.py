@@ -17,7 +17,7 @@ class Results(tuple[Any, ...]):
     """A tuple whose items have names; made from one iterable, as PyTorch's are."""
 
     __slots__ = ()
-    names: ClassVar[tuple[str, ...]] = ()
+    _fields: ClassVar[tuple[str, ...]] = ()
     n_fields: ClassVar[int] = 0
     n_sequence_fields: ClassVar[int] = 0
     n_unnamed_fields: ClassVar[int] = 0
@@ -32,7 +32,7 @@ class Results(tuple[Any, ...]):
         return made
 
     def __repr__(self) -> str:
-        items = ",\n".join(f"{n}={v!r}" for n, v in zip(self.names, self, strict=True))
+        items = ",\n".join(f"{n}={v!r}" for n, v in zip(self._fields, self, strict=True))
         return f"torch.return_types.{type(self).__name__}(\n{items})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -47,7 +47,7 @@ def _named(name: str, fields: str) -> type[Results]:
     return type(
         name,
         (Results,),
-        {"__slots__": (), "__module__": __name__, "names": names, **counts, **members},
+        {"__slots__": (), "__module__": __name__, "_fields": names, **counts, **members},
     )
 
 

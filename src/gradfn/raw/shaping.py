@@ -107,7 +107,7 @@ def unrepeat(g: Array, shape: Sequence[int], repeats: Sequence[int]) -> Array:
 
 def flip(self: Array, dims: Sequence[int]) -> Array:
     axes = wrap_dims(tuple(dims), self.ndim) if len(dims) else ()
-    return np.flip(self, axes if self.ndim else ()).copy()
+    return np.flip(self, axes).copy() if self.ndim else self.copy()
 
 
 def roll(self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
@@ -241,7 +241,7 @@ def slice_backward(
 def unfold_backward(g: Array, shape: Sequence[int], dim: int, size: int, step: int) -> Array:
     """The sum over the windows that each element of an array of `shape` is in."""
     if not len(shape):
-        return g.sum(axis=-1, out=...)
+        return np.add.reduce(g, -1, out=...)
     out = np.zeros(shape, g.dtype)
     windows = g.shape[wrap_dim(dim, len(shape))]
     for i in range(size):
