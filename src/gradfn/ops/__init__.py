@@ -7,13 +7,17 @@ the names that are methods. `__all__` holds the names that PyTorch has in its ma
 from . import (
     activation,
     arithmetic,
+    classification,
     comparison,
     complexes,
     contraction,
     conversion,
+    distance,
     einstein,
+    embeddings,
     extrema,
     indexing,
+    loss,
     norms,
     products,
     reduction,
@@ -28,13 +32,23 @@ from . import (
 )
 from .activation import *
 from .arithmetic import *
+from .arithmetic import div_mode
+from .classification import *
+from .classification import label_counts, nll_loss_backward
+from .classification import nll_of as nll_loss
 from .comparison import *
 from .complexes import *
 from .contraction import *
 from .contraction import multi_dot
 from .conversion import *
 from .conversion import contiguous
+from .distance import *
 from .einstein import *
+from .embeddings import (
+    embedding_dense_backward,
+    embedding_dense_double_backward,
+    one_hot,
+)
 from .extrema import *
 from .extrema import unselect
 from .indexing import *
@@ -52,6 +66,7 @@ from .indexing import (
     zeros_like,
     zeros_of,
 )
+from .loss import *
 from .norms import *
 from .products import *
 from .products import linear, trilinear
@@ -81,13 +96,17 @@ from .view import (
 FAMILIES = (
     activation,
     arithmetic,
+    classification,
     comparison,
     complexes,
     contraction,
     conversion,
+    distance,
     einstein,
+    embeddings,
     extrema,
     indexing,
+    loss,
     norms,
     products,
     reduction,

@@ -115,7 +115,7 @@ scaled_sub = op(
     other=lambda g, alpha: -g * alpha.conjugate(),
 )
 rsub_tensor = op(
-    "rsub(self, other, alpha)",
+    "rsub(self, other, alpha=1)",
     kernel=raw.rsub,
     promote="no bool",
     numbers=False,
@@ -246,7 +246,7 @@ divide_none = op(
     self=lambda g, other: g / other.conj(),
     other=_denominator_gradient,
 )
-divide_rounded = op(
+div_mode = op(
     "div.mode(self, other, rounding_mode)",
     kernel=raw.div_mode,
     promote="number",
@@ -272,7 +272,7 @@ def div(input: Any, other: Any, *, rounding_mode: Any = ...) -> Any:
     if rounding_mode is None:
         return divide_none(input, other)
     _check_mode(rounding_mode)
-    return divide_rounded(input, other, rounding_mode)
+    return div_mode(input, other, rounding_mode)
 
 
 def div_(self: Any, other: Any, *, rounding_mode: Any = ...) -> Any:
@@ -282,7 +282,7 @@ def div_(self: Any, other: Any, *, rounding_mode: Any = ...) -> Any:
     if rounding_mode is None:
         return inplace(divide_none)(self, other)
     _check_mode(rounding_mode)
-    return inplace(divide_rounded)(self, other, rounding_mode)
+    return inplace(div_mode)(self, other, rounding_mode)
 
 
 def _check_mode(rounding_mode: Any) -> None:
@@ -309,7 +309,7 @@ remainder_tensor = op(
     node="RemainderBackward1",
     tangent="elementwise",
     self=lambda g: g,
-    other=lambda F, g, self, other: -g * F.div(self, other, rounding_mode="floor"),
+    other=lambda F, g, self, other: -g * F.div_mode(self, other, "floor"),
 )
 remainder_scalar = op(
     "remainder.scalar(self, other)",
@@ -323,10 +323,11 @@ fmod_tensor = op(
     "fmod(self, other)",
     kernel=raw.fmod,
     promote="number",
+    numbers="later",
     node="FmodBackward1",
     tangent="elementwise",
     self=lambda g: g,
-    other=lambda F, g, self, other: -g * F.div(self, other, rounding_mode="trunc"),
+    other=lambda F, g, self, other: -g * F.div_mode(self, other, "trunc"),
 )
 fmod_scalar = op(
     "fmod.scalar(self, other)",

@@ -64,6 +64,7 @@ eq = op(
     "eq(self, other: Tensor)",
     kernel=raw.eq,
     promote="number",
+    numbers="later",
     doc="""``input == other``, elementwise, as booleans.
 
     >>> import gradfn
@@ -75,30 +76,35 @@ ne = op(
     "ne(self, other: Tensor)",
     kernel=raw.ne,
     promote="number",
+    numbers="later",
     doc="``input != other``, elementwise, as booleans.",
 )
 gt = op(
     "gt(self, other: Tensor)",
     kernel=raw.gt,
     promote="number",
+    numbers="later",
     doc="``input > other``, elementwise, as booleans.",
 )
 ge = op(
     "ge(self, other: Tensor)",
     kernel=raw.ge,
     promote="number",
+    numbers="later",
     doc="``input >= other``, elementwise, as booleans.",
 )
 lt = op(
     "lt(self, other: Tensor)",
     kernel=raw.lt,
     promote="number",
+    numbers="later",
     doc="``input < other``, elementwise, as booleans.",
 )
 le = op(
     "le(self, other: Tensor)",
     kernel=raw.le,
     promote="number",
+    numbers="later",
     doc="``input <= other``, elementwise, as booleans.",
 )
 isnan = op("isnan(self)", kernel=raw.isnan, doc="Whether each element is NaN.")

@@ -58,7 +58,7 @@ class Operator:
         signature: str,
         kernel: Function,
         promote: Promotion,
-        numbers: bool,
+        numbers: bool | Literal["later"],
         node: str | None,
         results: tuple[str, ...] | type[list[Any]] | type[Results],
         view: bool,
@@ -71,7 +71,8 @@ class Operator:
         self.name = self.overload.split(".")[0]
         self.kernel = kernel
         self.promote = promote
-        self.numbers = numbers and promote is not None and len(self.inputs) > 1
+        self.numbers = bool(numbers) and promote is not None and len(self.inputs) > 1
+        self.number_first = self.numbers and numbers != "later"
         self.node_name = node or "".join(w.capitalize() for w in self.name.split("_")) + "Backward0"
         self.listed = results is list
         self.results: tuple[str, ...] = getattr(results, "_fields", () if self.listed else results)
@@ -145,7 +146,7 @@ def op(
     *,
     kernel: Function,
     promote: Promotion = None,
-    numbers: bool = True,
+    numbers: bool | Literal["later"] = True,
     node: str | None = None,
     results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
     view: bool = False,
@@ -159,7 +160,7 @@ def op(
 
     `promote` applies PyTorch's type promotion to the tensor arguments (``"float"`` turns integers
     into the default dtype, ``"no bool"`` refuses booleans) and lets them be numbers,
-    unless `numbers` is false. `view` says that results share memory with
+    unless `numbers` is False; ``numbers="later"`` excepts the first. `view` says that results share memory with
     the first argument, `results` names several results (or is a named tuple of return_types).
     `joint` computes the gradients of all tensor arguments at once, as a tuple.
     `tangent` and `batch` say how the operator acts on tangents and on batches. Arguments are

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import arithmetic, comparison
 from .emit import binary, inplace
-from .runtime import SCALARS
+from .runtime import SCALARS, is_number, wrapped_number
 
 Function = Callable[..., Any]
 
@@ -28,12 +28,14 @@ def _by_operand(scalar_row: Function, tensor_row: Function) -> Function:
 
 def _reflected(row: Function) -> Function:
     """The row with its operands exchanged."""
-    of_tensors = binary(row)
 
     def operator(self: Any, other: Any) -> Any:
-        return of_tensors(other, self)
+        return row(wrapped_number(other), self) if is_number(other) else NotImplemented
 
     return operator
+
+
+_reflected_tensor_power = _reflected(arithmetic.pow_tensor)
 
 
 def _reflected_division(self: Any, other: Any) -> Any:
@@ -43,7 +45,7 @@ def _reflected_division(self: Any, other: Any) -> Any:
 def _reflected_power(self: Any, other: Any) -> Any:
     if other.__class__ in SCALARS:
         return arithmetic.pow_base(other, self)
-    return binary(arithmetic.pow_tensor)(other, self)
+    return _reflected_tensor_power(self, other)
 
 
 add, multiply = binary(arithmetic.plain_add), binary(arithmetic.mul)
@@ -59,6 +61,9 @@ OPERATORS: dict[str, Function] = {
     "__rmul__": multiply,
     "__truediv__": binary(arithmetic.true_divide),
     "__rtruediv__": _reflected_division,
+    "__div__": binary(arithmetic.true_divide),
+    "__rdiv__": _reflected_division,
+    "__idiv__": inplace(arithmetic.true_divide),
     "__floordiv__": binary(arithmetic.floor_divide),
     "__rfloordiv__": _reflected(arithmetic.floor_divide),
     "__mod__": _by_operand(arithmetic.remainder_scalar, arithmetic.remainder_tensor),

@@ -92,14 +92,21 @@ def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...]) -> Any:
     """Call again with numbers as tensors; refuse what is neither number nor tensor."""
     from .emit import BINARY, form
 
+    if not any(isinstance(value, Variable | list | tuple) for value in arguments):
+        given = ", ".join(type(value).__name__ for value in arguments)
+        raise TypeError(
+            f"{operator.name}() received an invalid combination of arguments - got ({given}), "
+            "none of which is a Tensor"
+        )
     converted: list[Any] = []
     keywords: dict[str, Any] = {}
     for position, (p, value) in enumerate(zip(operator.parameters, arguments, strict=True)):
         fits = p.kind == PLAIN or _is_tensor_argument(value, p.kind)
-        if not fits and operator.numbers and _is_number(value):
+        allowed = operator.numbers if position else operator.number_first and kind != BINARY
+        if not fits and allowed and is_number(value):
             value = wrapped_number(value)
         elif not fits:
-            if kind == BINARY:
+            if kind == BINARY and position:
                 return NotImplemented
             wanted = "tuple of Tensors" if p.kind == LIST else "Tensor"
             name = "input" if p.name == "self" else p.name
@@ -142,7 +149,7 @@ def _is_tensor_argument(value: Any, kind: str) -> bool:
     return isinstance(value, Variable) or (kind == OPTIONAL and value is None)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return isinstance(value, bool | int | float | complex | np.number | np.bool_)
 
 

@@ -392,7 +392,7 @@ def lerp(self: Array, end: Array, weight: Any) -> Array:
 def _lerp(self: Array, end: Array, weight: Any) -> Array:
     """Counted from the nearer end, so that weights 0 and 1 are exact."""
     span = np.subtract(end, self)
-    from_end = np.subtract(end, np.multiply(span, np.subtract(1, weight)))
+    from_end = np.subtract(end, np.multiply(span, 1 - weight))
     return np.asarray(
         np.where(np.absolute(weight) < 0.5, np.add(self, np.multiply(span, weight)), from_end)
     )
