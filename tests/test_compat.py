@@ -1,4 +1,4 @@
-"""`import torch` means gradfn: the modules, what they lack, and programs run as `python` runs them."""
+"""`import torch` means gradfn: its modules, what they lack, and programs run as under `python`."""
 
 import os
 import subprocess
@@ -9,7 +9,6 @@ import pytest
 
 import gradfn
 from gradfn.compat import TorchVersion
-
 from programs import printed
 
 COMPAT = "import gradfn.compat.torch\n"
@@ -171,10 +170,13 @@ ENDINGS = {
     "with-a-code": "sys.exit(7)",
     "with-a-message": "sys.exit('enough')",
     "with-an-error": "def fail():\n    return 1 / 0\nfail()",
-    "with-a-chain": "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise KeyError from error",
+    "with-a-chain": "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise KeyError from e",
     "interrupted": "import signal\nos.kill(os.getpid(), signal.SIGINT)",
     "unfinished": "(",
 }
+
+
+WHERE_GRADFN_IS = str(Path(gradfn.__file__).parents[1])
 
 
 def outcome(folder: Path, *arguments: str) -> tuple[int, str, str]:
@@ -185,13 +187,9 @@ def outcome(folder: Path, *arguments: str) -> tuple[int, str, str]:
         capture_output=True,
         encoding="utf-8",
         timeout=120,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, PATHS)))},
+        env=os.environ | {"PYTHONPATH": WHERE_GRADFN_IS},
     )
     return done.returncode, done.stdout, done.stderr
-
-
-# Where gradfn is found, also from another folder.
-PATHS = [str(Path(gradfn.__file__).parents[1])]
 
 
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)

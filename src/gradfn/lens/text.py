@@ -25,7 +25,7 @@ Segment: TypeAlias = tuple[str, str]  # a piece of text and rich's name for its 
 
 SMALL = 30  # lines; no tree is deeper
 LONGEST_PERIOD = 32  # steps, in the search for repeated stretches
-FEWEST_REPEATS = 3
+WORTH_CUTTING = 8  # steps; shorter repetitions are drawn
 WIDEST_TREE = 60  # columns, as far as places are aligned to its right
 
 
@@ -57,8 +57,8 @@ class Line(NamedTuple):
 
 def plain(drawing: Iterable[Line]) -> str:
     """The drawing without colours."""
-    rows = ("".join(text for text, _ in row) for row in _aligned(list(drawing)))
-    return "\n".join(row.rstrip() for row in rows)
+    rows = _aligned(list(drawing))
+    return "\n".join("".join(text for text, _ in row).rstrip() for row in rows)
 
 
 def styled(drawing: Iterable[Line]) -> Text:
@@ -85,7 +85,8 @@ def _aligned(drawing: list[Line]) -> Iterator[list[Segment]]:
     beside = [width for width, line in zip(widths, drawing, strict=True) if line.right]
     column = min(max(beside, default=0), WIDEST_TREE)
     for width, line in zip(widths, drawing, strict=True):
-        yield [*line.left, (" " * (max(column - width, 0) + 2), ""), *line.right]
+        gap = (" " * (max(column - width, 0) + 2), "")
+        yield [*line.left, gap, *line.right] if line.right else [*line.left]
 
 
 class _Mention(NamedTuple):
@@ -135,7 +136,8 @@ def lines(graph: Graph, limit: int = 200) -> list[Line]:
 
 def _gap_line(gap: _Gap) -> Line:
     above = "the step above" if gap.steps == 1 else f"the {gap.steps} steps above"
-    return Line(((gap.prefix, "dim"), (f"⋮ {above}, {gap.repeats:,} times more", "dim")))
+    times = "once" if gap.repeats == 1 else f"{gap.repeats:,} times"
+    return Line(((gap.prefix, "dim"), (f"⋮ {above}, {times} more", "dim")))
 
 
 def _node_line(item: _Mention, graph: Graph, numbers: Mapping[int, int]) -> Line:
@@ -299,6 +301,6 @@ def _repeated(keys: list[tuple[object, ...]], at: int) -> tuple[int, int]:
         repeats = 1
         while keys[at + repeats * period : at + (repeats + 1) * period] == first:
             repeats += 1
-        if repeats >= FEWEST_REPEATS:
+        if (repeats - 1) * period >= WORTH_CUTTING:
             return period, repeats
     return 1, 1

@@ -1,0 +1,88 @@
+"""The `gradfn` command, as far as it is not `gradfn run`."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import gradfn
+from programs import printed
+
+PROGRAM = """
+import torch
+
+x = torch.tensor(3.0, requires_grad=True)
+for step in range(20):
+    loss = (x - 1) ** 2
+    loss.backward()
+print("done", x.grad)
+"""
+
+DRAWING = """\
+done tensor(80.)
+
+script.py:7, in <module>: loss.backward()  x 20
+PowBackward0 []  script.py:6  (x - 1) ** 2
+SubBackward0 []  script.py:6  x - 1
+└─ AccumulateGrad x []
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "script.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_graph_draws_below_what_the_program_prints(script: Path) -> None:
+    assert printed("-m", "gradfn", "graph", script) == DRAWING
+
+
+def test_graph_draws_what_there_was_when_the_program_fails(script: Path) -> None:
+    script.write_text(PROGRAM + "raise SystemExit('no more')")
+    done = subprocess.run(
+        [sys.executable, "-m", "gradfn", "graph", script], capture_output=True, encoding="utf-8"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, DRAWING, "no more\n")
+
+
+def test_graph_of_code_shows_its_lines() -> None:
+    code = "import torch; x = torch.ones(2, requires_grad=True); x.sum().backward()"
+    title, *drawing = printed("-m", "gradfn", "graph", "-c", code).strip().splitlines()
+    assert title == "<string>:1, in <module>: x.sum().backward()"
+    assert drawing == ["SumBackward0 []  <string>:1  x.sum()", "└─ AccumulateGrad x [2]"]
+
+
+def test_parameters_have_the_names_of_the_calling_function(script: Path) -> None:
+    script.write_text(
+        "import torch\n"
+        "def train(weight):\n"
+        "    weight.exp().backward()\n"
+        "train(torch.tensor(1.0, requires_grad=True))\n"
+    )
+    assert printed("-m", "gradfn", "graph", script).endswith("AccumulateGrad weight []\n")
+
+
+def test_version() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert printed("-m", "gradfn", "--version") == f"gradfn {project['version']}\n"
+    assert gradfn.__version__ == project["version"]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["graph", "--help"]])
+def test_help_shows_how_to_call_it(arguments: list[str]) -> None:
+    text = printed("-m", "gradfn", *arguments)
+    assert text.startswith("usage: gradfn ")
+    assert "torch" in text or "backward()" in text
+
+
+@pytest.mark.parametrize("arguments", [[], ["run"], ["graph"], ["nonesuch"], ["run", "--nonesuch"]])
+def test_a_wrong_call_is_refused_with_the_usage(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "gradfn", *arguments], capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 2
+    assert "usage: gradfn" in done.stdout + done.stderr
