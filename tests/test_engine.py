@@ -118,13 +118,14 @@ def test_the_order_is_topological():
 def test_a_leaf_runs_right_after_its_last_consumer():
     log = []
     x, w = leaf(2.0), leaf(3.0)
-    x.register_post_accumulate_grad_hook(lambda t: log.append("x"))
-    w.register_post_accumulate_grad_hook(lambda t: log.append("w"))
+    for name, tensor in (("x", x), ("w", w)):
+        tensor.register_post_accumulate_grad_hook(lambda t, name=name: log.append(name))
     a = x * 2.0
-    a.register_hook(lambda g: log.append("a"))
-    (a * w).backward()
-    assert log == ["w", "a", "x"] or log == ["a", "w", "x"]
-    assert log.index("w") < log.index("x")
+    b = a * w
+    for name, tensor in (("a", a), ("b", b)):
+        tensor.grad_fn.register_hook(lambda gi, go, name=name: log.append(name))
+    (b * w * x).backward()
+    assert log == ["b", "w", "a", "x"]
 
 
 def test_gradients_accumulate_into_the_same_tensor():

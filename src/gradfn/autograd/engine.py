@@ -8,6 +8,7 @@ state is local to the pass: passes may nest, and run in several threads over sha
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from .anomaly import watched
 from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from .modes import get_mode, set_mode
-from .node import Node
+from .node import Freed, Node
 from .passes import running
 from .readings import Arrays, Tensors
 from .where import Where
@@ -42,6 +43,7 @@ def run_backward(
     reading = (Tensors if create_graph else Arrays)(order if needed is None else needed)
     reading.captures = captured is not None
     arrived, deliver = reading.arrived, reading.deliver
+    freed = Freed(by)
     mode, outer = get_mode(), running.set(reading)
     set_mode(mode.replace(grad=create_graph))
     try:
@@ -68,9 +70,16 @@ def run_backward(
                 if hooks is not None and hooks.post:
                     grads = call_post_hooks(node, grads, grad, reading)
                 if not keep_graph:
-                    node.release(by)
+                    node.release(freed)
                 for edge, grad in zip(node.next, grads):
-                    if edge is not None and grad is not None:
+                    if edge is None or grad is None:
+                        continue
+                    child = edge[0]
+                    if child in arrived or grad.dtype is not child.dtype or child.outputs != 1:
+                        deliver(edge, grad, node)
+                    elif grad.shape == child.shape:
+                        arrived[child] = grad  # as most gradients come: alone, and as due
+                    else:
                         deliver(edge, grad, node)
                 del grad, grads  # a gradient that nobody else holds becomes the leaf's, uncopied
         for callback in reading.callbacks:
@@ -85,7 +94,7 @@ def run_backward(
 
 def topological_order(roots: Iterable[Node]) -> list[Node]:
     """The nodes reachable from `roots`, every node before those of its inputs."""
-    turn: dict[Node, float] = {node: node.seq for node in roots}
+    turn: dict[Node, float] = {node: node.seq if node.next else inf for node in roots}
     stack = list(turn)
     while stack:
         node = stack.pop()
@@ -93,11 +102,12 @@ def topological_order(roots: Iterable[Node]) -> list[Node]:
             if edge is None:
                 continue
             child = edge[0]
-            if child not in turn:
+            if not child.next:  # a leaf
+                if turn.get(child, node.seq) >= node.seq:
+                    turn[child] = node.seq - 0.5
+            elif child not in turn:
                 turn[child] = child.seq
                 stack.append(child)
-            if not child.next:  # a leaf
-                turn[child] = min(turn[child], node.seq - 0.5)
     return sorted(turn, key=turn.__getitem__, reverse=True)
 
 

@@ -15,7 +15,6 @@ from .modes import ModeChange, get_mode
 from .node import Freed, Metadata, Node
 from .saved import SavedTensor
 from .variable import LEAF, Variable
-from .where import Where
 
 
 class FunctionCtx:
@@ -120,12 +119,12 @@ class BackwardCFunction(FunctionCtx, Node):
             if saved is not None:
                 saved.register_hooks(pack, unpack)
 
-    def release(self, by: Where | None) -> None:
+    def release(self, freed: Freed) -> None:
         if self._saved:
             for saved in self._saved:
                 if saved is not None:
-                    saved.free(by)
-            self.status = Freed(by)
+                    saved.free(freed)
+            self.status = freed
 
     def backward(self, grad: Any) -> tuple[Any, ...]:
         wrapped = [None if g is None else Variable.wrap(np.asarray(g)) for g in grad]

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..raw.strided import Geometry, geometry, strided_base, strided_view
 from .modes import Mode
-from .node import Array, Node, accumulate_edge
+from .node import Array, Freed, Node, accumulate_edge
 from .variable import LEAF
 
 
@@ -149,5 +149,5 @@ class CopySlices(Node):
             rest = rest + old.expand(written.shape)._base_of(self.geometry)
         return (rest, *others)
 
-    def release(self, by: Any) -> None:
-        self.node.release(by)
+    def release(self, freed: Freed) -> None:
+        self.node.release(freed)

@@ -74,8 +74,8 @@ class Node:
         """The same rule read on tensors, so that it is recorded itself."""
         raise NotImplementedError(f"derivative for {self.name()} is not implemented")
 
-    def release(self, by: Where | None) -> None:
-        """Drop the saved values after a backward pass called at `by`."""
+    def release(self, freed: Freed) -> None:
+        """Drop the saved values; `freed` tells by which backward pass."""
 
     def locate(self) -> None:
         """Number the node and note the user's line that is running now."""

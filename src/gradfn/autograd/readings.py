@@ -44,9 +44,10 @@ class Arrays:
             slots[nr] = grad if slots[nr] is None else self.add(slots[nr], grad, edge)
 
     def add(self, known: Any, grad: Any, edge: Edge) -> Any:
-        if type(known) is np.ndarray and edge in self.summed:
-            return np.add(known, grad, out=known)
-        self.summed.add(edge)
+        if type(known) is np.ndarray:
+            if edge in self.summed:
+                return np.add(known, grad, out=known)
+            self.summed.add(edge)
         return known + grad
 
     def conform(self, grad: Any, due: Metadata, by: Node | None) -> Any:

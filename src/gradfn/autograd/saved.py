@@ -9,7 +9,6 @@ from .memory import Memory, tick
 from .modes import ModeChange
 from .node import Array, Edge, Freed, Node, stale
 from .variable import Variable
-from .where import Where
 
 
 class SavedTensor:
@@ -76,8 +75,8 @@ class SavedTensor:
             return self.original
         return Variable.wrap(self.array, edge, self.memory)
 
-    def free(self, by: Where | None) -> None:
-        """Let go of the value: a backward pass called at `by` is through with it."""
+    def free(self, freed: Freed) -> None:
+        """Let go of the value: a backward pass is through with it."""
         self.array = self.original = self.packed = self.unpack_hook = None
         self.edge = None
-        self.freed = Freed(by)
+        self.freed = freed

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import raw
-from ..autograd.node import AccumulateGrad, Array, Freed, Metadata, Node, Status, stale
+from ..autograd.node import AccumulateGrad, Array, Metadata, Node, Status, stale
 from ..autograd.memory import UNTRACKED, Memory
 from ..autograd.saved import SavedTensor
 from ..autograd.variable import Variable
-from ..autograd.where import Where, internal_files
+from ..autograd.where import internal_files
 from .declare import LIST, PLAIN, Formula, Operator, words
+from .symbols import derivative, is_arithmetic
 
 
 class Saved(NamedTuple):
@@ -130,13 +131,6 @@ class OperatorNode(Node):
             return Metadata(self.shape, self.dtype)
         return Metadata(*self.metas[output_nr])  # type: ignore[attr-defined]
 
-    def release(self, by: Where | None) -> None:
-        if self.saved_inputs or self.saved_results:
-            for name in (*self.saved_inputs, *self.saved_results):
-                setattr(self, f"v_{name}", None)
-                setattr(self, f"m_{name}", UNTRACKED)
-            self.status = Freed(by)
-
 
 class Packed(Status):
     """The saved tensors are objects that may have hooks; they are asked for each use."""
@@ -183,10 +177,9 @@ def _emit(operator: Operator) -> type[OperatorNode]:
     lines += _backward_lines(operator, saved, tensors_too=False)
     lines += _backward_lines(operator, saved, tensors_too=True)
     if tensors:
-        lines += ["    def release(self, by):"]
+        lines += ["    def release(self, freed):"]
         lines += ["        " + " = ".join(f"self.v_{n}" for n in tensors) + " = None"]
-        lines += ["        " + " = ".join(f"self.m_{n}" for n in tensors) + " = UNTRACKED"]
-        lines += ["        self.status = Freed(by)"]
+        lines += ["        self.status = freed"]
     source = "\n".join(lines) + "\n"
     filename = f"<gradfn {operator.overload} (node)>"
     internal_files.add(filename)
@@ -196,13 +189,13 @@ def _emit(operator: Operator) -> type[OperatorNode]:
     scope: dict[str, Any] = {
         "OperatorNode": OperatorNode,
         "UNTRACKED": UNTRACKED,
-        "Freed": Freed,
         "ndarray": np.ndarray,
         "asarray": np.asarray,
         "raw": raw,
         "ops": ops,
         "zeros": _zeros,
         "stale": stale,
+        "REAL": {np.float16, np.float32, np.float64},
         "joint": operator.joint,
         **{f"d_{target}": formula for target, formula in operator.formulas.items()},
     }
@@ -313,17 +306,43 @@ def _take_saved(operator: Operator, saved: Saved, as_tensors: bool) -> list[str]
                 f"        {local} = self.{take}({index.get(name)}, node.v_{name}, node.m_{name})"
             ]
     if not as_tensors and operator.promote and len(operator.results) == 1:
-        scalars = [f"{_local(n)} = {_local(n)}[()]" for n in (*saved.inputs, *saved.results)]
-        if scalars:  # 0-d gradients are NumPy scalars: much faster among themselves
-            lines += ["        if g.__class__ is not ndarray:"]
-            lines += [
-                f"            if {line.split(' ', 1)[0]} is not None: {line}" for line in scalars
-            ]
+        lines += _take_scalars(operator, [_local(n) for n in (*saved.inputs, *saved.results)])
     return lines
 
 
+def _take_scalars(operator: Operator, names: list[str]) -> list[str]:
+    """0-d gradients are NumPy scalars, which are quick among themselves; so are formulas that are
+    pure arithmetic, written out as they read on real symbols."""
+    if not names:
+        return []
+    lines = ["        if g.__class__ is not ndarray:"]
+    lines += [f"            if {n} is not None: {n} = {n}[()]" for n in names]
+    written = [_arithmetic(operator, target, {"g", *names}) for target in operator.edge_index]
+    if all(written):
+        tests = [f"({n} is None or {n}.__class__ in REAL)" for n in names]
+        several = len(written) > 1
+        parts = [
+            f"None if self.next[{i}] is None else {text}" if several else str(text)
+            for i, text in enumerate(written)
+        ]
+        lines += [f"            if g.__class__ in REAL and {' and '.join(tests)}:"]
+        lines += [f"                return ({', '.join(parts)},)"]
+    return lines
+
+
+def _arithmetic(operator: Operator, target: str, names: set[str]) -> str | None:
+    """The formula for `target` as text, if it is arithmetic of `names` alone."""
+    if target not in operator.formulas:
+        return None
+    try:
+        formula = derivative(operator, target)
+    except (TypeError, AttributeError, ValueError):  # it is more than an expression
+        return None
+    return repr(formula) if is_arithmetic(formula, names) else None
+
+
 def _local(name: str) -> str:
-    return "self_" if name == "self" else name
+    return "x" if name == "self" else name
 
 
 def _arguments(formula: Formula) -> str:

@@ -311,6 +311,17 @@ def derivative(
     return expression(formula(**{word: given[word] for word in words(formula)}))
 
 
+def is_arithmetic(expr: Expr, names: set[str]) -> bool:
+    """Whether `expr` is made of `names` and numbers with Python's arithmetic alone."""
+    if isinstance(expr, Symbol):
+        return expr.name in names
+    if isinstance(expr, Constant):
+        return isinstance(expr.value, int | float)
+    assert isinstance(expr, Application)
+    known = expr.function in ("add", "sub", "mul", "div", "neg") and not expr.options
+    return known and all(is_arithmetic(operand, names) for operand in expr.operands)
+
+
 def derivative_text(
     operator: Operator, name: str, arguments: Mapping[str, Any] | None = None
 ) -> str:
