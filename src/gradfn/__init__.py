@@ -9,6 +9,9 @@ from typing import Any as _Any
 
 from . import autograd as autograd
 from . import dtypes as _dtypes
+from . import linalg as linalg
+from . import nn as nn
+from . import random as random
 from .autograd.modes import enable_grad as enable_grad
 from .autograd.modes import inference_mode as inference_mode
 from .autograd.modes import is_grad_enabled as is_grad_enabled
@@ -20,18 +23,22 @@ from .creation import *
 from .device import *
 from .dtypes import *
 from .interop import from_dlpack as from_dlpack
+from .legacy import *
 from .missing import missing as _missing_from
+from .ops import return_types as return_types
 from .ops.activation import *
 from .ops.arithmetic import *
 from .ops.comparison import *
 from .ops.complexes import *
 from .ops.contraction import *
 from .ops.conversion import *
+from .ops.distance import *
 from .ops.einstein import *
 from .ops.extrema import *
 from .ops.indexing import *
 from .ops.norms import *
 from .ops.products import *
+from .ops.quantiles import *
 from .ops.reduction import *
 from .ops.sampling import *
 from .ops.scan import *
@@ -41,6 +48,7 @@ from .ops.sorting import *
 from .ops.transcendental import *
 from .ops.view import *
 from .printing import set_printoptions as set_printoptions
+from .queries import *
 from .random import *
 from .ranges import *
 from .sampling import *

@@ -74,13 +74,18 @@ def made(name: str, array: Array, options: Options) -> Tensor:
     if get_mode().inference:
         tensor._inference = True
     if options.get("requires_grad"):
-        if array.dtype.kind in "biu":
-            raise RuntimeError(
-                "Only Tensors of floating point and complex dtype can require gradients: "
-                f"{name}() makes one of {dtypes.from_numpy(array.dtype)}"
-            )
+        check_differentiable(array.dtype)
         tensor.requires_grad_()
     return tensor
+
+
+def check_differentiable(dtype: np.dtype[Any]) -> None:
+    """Refuse to let a new tensor of integers or booleans require a gradient."""
+    if dtype.kind in "biu":
+        raise RuntimeError(
+            "Only Tensors of floating point and complex dtype can require gradients, and this one "
+            f"would have dtype {dtypes.from_numpy(dtype)}"
+        )
 
 
 def _written(out: Tensor, array: Array) -> Tensor:
@@ -165,12 +170,11 @@ def as_tensor(
     >>> as_tensor([1, 2])
     tensor([1, 2])
     """
+    if isinstance(data, np.ndarray):
+        data = from_numpy(data)
     if isinstance(data, Variable):
         same: Tensor = data.to(device, dtype)  # type: ignore[attr-defined]
         return same
-    if isinstance(data, np.ndarray):
-        check_device(device)
-        return from_numpy(data).to(dtype)
     return tensor(data, dtype=dtype, device=device)
 
 

@@ -34,6 +34,7 @@ class device:  # noqa: N801 - PyTorch's name
     (device(type='cpu'), 1)
     """
 
+    __module__ = "gradfn"
     __slots__ = ("index", "type")
     type: str
     index: int | None

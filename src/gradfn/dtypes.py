@@ -42,6 +42,7 @@ class dtype:  # noqa: N801 - PyTorch's name
     (torch.float32, 4, True)
     """
 
+    __module__ = "gradfn"
     __slots__ = ("category", "itemsize", "name", "numpy")
 
     def __init__(self, name: str, numpy: np.dtype[Any]) -> None:
@@ -138,7 +139,8 @@ class _BFloat16(dtype):
             raise NotImplementedError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes")
         import ml_dtypes
 
-        return np.dtype(ml_dtypes.bfloat16)
+        found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return found
 
     @property
     def is_signed(self) -> bool:
@@ -193,6 +195,12 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     >>> promote_types(int64, float16), promote_types(uint8, int8)
     (torch.float16, torch.int16)
     """
+    for position, kind in enumerate((type1, type2), 1):
+        if not isinstance(kind, dtype):
+            raise TypeError(
+                f"promote_types(): argument 'type{position}' (position {position}) must be "
+                f"torch.dtype, not {type(kind).__name__}"
+            )
     if type1 is type2:
         return type1
     low, high = sorted((type1, type2), key=lambda t: (t.category, t.itemsize))

@@ -108,17 +108,15 @@ _COPIED = {"_grad", "_inference"}  # of the engine's own attributes; the others 
 
 
 def _deepcopied(array: Array, memo: dict[int, Any]) -> Array:
-    """A copy of `array` in a copy of the whole memory that it is a view of."""
+    """`array` in a copy of the whole memory that it is a view of."""
     memory = owner(array)
-    if memory is array or not memory.flags.owndata:
-        return array.copy("K")
     twin = memo.get(id(memory))
     if twin is None:
         twin = memo[id(memory)] = memory.copy("K")
     if twin.strides != memory.strides:
         return array.copy("K")
     offset = array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, twin, offset, array.strides)
+    return np.ndarray(array.shape, array.dtype, twin.ravel("K"), offset, array.strides)
 
 
 def reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:

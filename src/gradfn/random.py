@@ -38,7 +38,7 @@ class Generator(MersenneTwister):
     18446744073709551615
     """
 
-    def __init__(self, device: object = "cpu") -> None:
+    def __init__(self, device: Device | str = "cpu") -> None:
         """Seeded with PyTorch's 67280421310721. Raises RuntimeError if device is not the CPU."""
         if Device(device) != cpu:
             raise RuntimeError(f"Cannot get a generator for {device}: the only device is cpu")

@@ -66,4 +66,5 @@ class UntypedStorage:
         return id(self._owner)
 
     def __repr__(self) -> str:
-        return f"<torch.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}>"
+        lines = "".join(f" {byte}\n" for byte in self)
+        return f"{lines}[torch.storage.UntypedStorage(device=cpu) of size {self.nbytes()}]"

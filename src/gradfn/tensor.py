@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from .autograd.inplace import check_target
 from .autograd.modes import get_mode
 from .autograd.variable import Variable
 from .autograd.where import user_frame
-from .creation import legacy
+from .creation import check_differentiable, legacy
 from .creation import tensor as tensor
 from .device import cpu, device, layout, strided
 from .ops.operators import OPERATORS
+from .ops.view import alias
 from .shapes import Size, contiguous_strides, wrap_dim
 from .storage import UntypedStorage
 
@@ -33,8 +34,13 @@ class Tensor(Variable):
     tensor([2., 3.])
     """
 
+    __module__ = "gradfn"
     __slots__ = ()
     __array_priority__ = 1000  # NumPy's binary operators leave mixed operands to ours
+
+    if TYPE_CHECKING:  # the operators are bound below the class
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = legacy("Tensor", dtypes.get_default_dtype(), args, kwargs)
@@ -63,6 +69,8 @@ class Tensor(Variable):
         return self.shape if dim is None else self._array.shape[self._dim(dim)]
 
     def _dim(self, dim: int) -> int:
+        if not hasattr(dim, "__index__"):
+            raise TypeError(f"argument 'dim' (position 1) must be int, not {type(dim).__name__}")
         if self._array.ndim == 0:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return wrap_dim(dim, self._array.ndim)
@@ -154,11 +162,8 @@ class Tensor(Variable):
 
     def is_set_to(self, tensor: Tensor) -> bool:
         """Whether `tensor` shows the same memory in the same way."""
-        return (
-            self.data_ptr() == tensor.data_ptr()
-            and self.shape == tensor.shape
-            and self.stride() == tensor.stride()
-        )
+        ours, theirs = ((t.data_ptr(), t.shape, t.stride()) for t in (self, tensor))
+        return bool(ours == theirs)
 
     @property
     def itemsize(self) -> int:
@@ -228,6 +233,21 @@ class Tensor(Variable):
         self.memory().write("set_")
         return self
 
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replace each element by what the Python function `callable` makes of it, in place."""
+        if self.requires_grad:
+            raise TypeError(
+                "Can't call apply_() on Variable that requires grad. Use detach() first"
+            )
+        values = [callable(value) for value in self._array.ravel().tolist()]
+        self._array[...] = np.array(values, self._array.dtype).reshape(self._array.shape)
+        self.memory().write("apply_")
+        return self
+
+    def share_memory_(self) -> Tensor:
+        """Do nothing: processes do not share tensors."""
+        return self
+
     def item(self) -> Any:
         """The one element as a Python number; RuntimeError where there is not exactly one."""
         array = self._array
@@ -243,21 +263,26 @@ class Tensor(Variable):
         return self._array.tolist()
 
     def as_subclass(self, cls: type[Any]) -> Any:
-        """The same memory and history as a tensor of a subclass."""
-        return self._make_subclass(cls, self, self.requires_grad)
+        """The same memory and history as a tensor of the subclass `cls`."""
+        same = alias(self)
+        tensor: Any = object.__new__(cls)
+        tensor._array, tensor._edge, tensor._memory = same._array, same._edge, same._memory
+        tensor.__dict__.update(same.__dict__)
+        return tensor
 
     @staticmethod
     def _make_subclass(cls: type[Any], data: Any, require_grad: bool = False) -> Any:
         """A leaf of class `cls` over the memory of `data`."""
         tensor: Any = object.__new__(cls)
-        tensor._array = data._array
-        tensor._memory = data.memory()
-        tensor._edge = None
-        return tensor.requires_grad_() if require_grad else tensor
+        tensor._array, tensor._edge, tensor._memory = data._array, None, data.memory()
+        if require_grad:
+            check_differentiable(data._array.dtype)
+            tensor.requires_grad_()
+        return tensor
 
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+    def __repr__(self) -> str:
         name = "tensor" if type(self) is Tensor else type(self).__name__
-        return printing.tensor_text(self, tensor_contents, name=name)
+        return printing.tensor_text(self, name=name)
 
     def __format__(self, spec: str) -> str:
         if self._array.ndim == 0 and type(self) is Tensor:
@@ -267,7 +292,8 @@ class Tensor(Variable):
     def __len__(self) -> int:
         if self._array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
-        return self._array.shape[0]
+        length: int = self._array.shape[0]
+        return length
 
     def __iter__(self) -> Iterator[Tensor]:
         if self._array.ndim == 0:
@@ -357,5 +383,4 @@ for _family in (creation, *ops.FAMILIES):
     for _name, _property in getattr(_family, "PROPERTIES", {}).items():
         setattr(Tensor, _name, _property)
 
-Tensor.__module__ = "gradfn"
 Variable.concrete = Tensor

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..autograd.variable import Variable
 from . import arithmetic, comparison
 from .emit import binary, inplace
 from .runtime import SCALARS, is_number, wrapped_number
@@ -30,6 +31,8 @@ def _reflected(row: Function) -> Function:
     """The row with its operands exchanged."""
 
     def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, Variable):
+            return row(other, self)
         return row(wrapped_number(other), self) if is_number(other) else NotImplemented
 
     return operator
@@ -79,7 +82,6 @@ OPERATORS: dict[str, Function] = {
     "__le__": binary(comparison.le),
     "__gt__": binary(comparison.gt),
     "__ge__": binary(comparison.ge),
-    "__hash__": object.__hash__,
     "__and__": bit_and,
     "__rand__": bit_and,
     "__or__": bit_or,

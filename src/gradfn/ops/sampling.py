@@ -189,23 +189,30 @@ def bernoulli(
 
 
 def _draw_normal(generator: Any, shape: tuple[int, ...], like: Array, std: float = 1.0) -> Array:
-    return random.normal(generator_of(generator), shape, like.dtype, 0.0, std)
+    drawn: Array = random.normal(generator_of(generator), shape, like.dtype, 0.0, std)
+    return drawn
 
 
 def _normal_by_mean(self: Array, std: float = 1.0, *, generator: Any = None) -> Array:
-    return np.add(_draw_normal(generator, self.shape, self, std), self, out=...)
+    noise = _draw_normal(generator, self.shape, self, std)
+    noise += self
+    return noise
 
 
 def _normal_by_std(mean: float, self: Array, *, generator: Any = None) -> Array:
     _check_std(self)
     noise = _draw_normal(generator, self.shape, self)
-    return np.add(np.multiply(noise, self, out=...), self.dtype.type(mean), out=...)
+    noise *= self
+    noise += mean
+    return noise
 
 
 def _normal_by_both(self: Array, std: Array, *, generator: Any = None) -> Array:
     _check_std(std)
     noise = _draw_normal(generator, broadcast_shapes(self.shape, std.shape), self)
-    return np.add(np.multiply(noise, std, out=...), self, out=...)
+    noise *= std
+    noise += self
+    return noise
 
 
 def _check_std(std: Array) -> None:

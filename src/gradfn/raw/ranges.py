@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .random.floats import cast, fma32, multiply_add
+from .random.floats import cast, fma32, multiply_add, quiet
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -15,6 +15,7 @@ __all__ = ["arange", "linspace", "logspace"]
 _VECTOR_BYTES = 32
 
 
+@quiet
 def arange(start: Any, step: Any, n: int, dtype: np.dtype[Any]) -> Array:
     """start, start + step, ...: n numbers of `dtype`.
 
@@ -23,7 +24,7 @@ def arange(start: Any, step: Any, n: int, dtype: np.dtype[Any]) -> Array:
     """
     if dtype.kind in "iu":
         first, stride = dtype.type(start), dtype.type(step)
-        return (first + stride * np.arange(n, dtype=dtype)).astype(dtype)
+        return np.asarray(first + stride * np.arange(n, dtype=dtype), dtype)
     index = np.arange(n, dtype=np.float64)
     start, step = float(start), float(step)
     lanes = _VECTOR_BYTES // dtype.itemsize
@@ -35,6 +36,7 @@ def arange(start: Any, step: Any, n: int, dtype: np.dtype[Any]) -> Array:
     return values
 
 
+@quiet
 def linspace(start: Any, end: Any, n: int, dtype: np.dtype[Any]) -> Array:
     """n numbers from start to end, each half counted from its own end."""
     if n == 1:
@@ -49,19 +51,16 @@ def linspace(start: Any, end: Any, n: int, dtype: np.dtype[Any]) -> Array:
     first, last = (float(np.array(x).astype(dtype)) for x in (start, end))
     step = float((working.type(last) - working.type(first)) / working.type(max(n - 1, 1)))
     index = np.arange(n).astype(working)
-    from_end = np.float64(n - 1) - index
+    from_end = np.arange(n - 1, -1, -1).astype(working)
     fused = fma32 if working == np.float32 else multiply_add
     half = n // 2
-    values = np.concatenate(
-        [fused(index[:half], step, first), fused(from_end[half:].astype(working), -step, last)]
-    )
+    values = np.concatenate([fused(index[:half], step, first), fused(from_end[half:], -step, last)])
     return cast(values, dtype) if dtype.kind == "f" else values.astype(dtype)
 
 
+@quiet
 def logspace(start: Any, end: Any, n: int, base: float, dtype: np.dtype[Any]) -> Array:
     """base to the powers `linspace(start, end, n)`."""
     if dtype.kind in "iu":
-        powers = np.float64(base) ** linspace(start, end, n, np.dtype(np.float64))
-        return powers.astype(dtype)
-    powers = linspace(start, end, n, dtype)
-    return np.power(dtype.type(base), powers, dtype=dtype)
+        return np.power(base, linspace(start, end, n, np.dtype(np.float64))).astype(dtype)
+    return np.power(dtype.type(base), linspace(start, end, n, dtype), dtype=dtype)

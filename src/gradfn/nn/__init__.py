@@ -1,0 +1,5 @@
+"""Neural networks: parameters, and what is built of them."""
+
+from . import functional as functional
+from .parameter import Buffer as Buffer
+from .parameter import Parameter as Parameter
