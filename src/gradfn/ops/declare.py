@@ -28,9 +28,12 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 from .return_types import Results
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 Formula: TypeAlias = Callable[..., Any]
 Function: TypeAlias = Callable[..., Any]
@@ -141,6 +144,12 @@ def words(formula: Formula) -> list[str]:
     return list(inspect.signature(formula).parameters)
 
 
+@overload
+def op(
+    signature: str, *, results: tuple[str, ...] | type[list[Any]] | type[Results], **row: Any
+) -> Function: ...
+@overload
+def op(signature: str, **row: Any) -> Callable[..., Tensor]: ...
 def op(
     signature: str,
     *,
