@@ -20,6 +20,7 @@ from . import (
     loss,
     norms,
     products,
+    quantiles,
     reduction,
     sampling,
     scan,
@@ -53,6 +54,7 @@ from .extrema import *
 from .extrema import unselect
 from .indexing import *
 from .indexing import (
+    distinct,
     gather_backward,
     index_at,
     index_backward,
@@ -68,15 +70,17 @@ from .indexing import (
 )
 from .loss import *
 from .norms import *
+from .norms import vector_norm
 from .products import *
 from .products import linear, trilinear
+from .quantiles import *
 from .reduction import *
 from .reduction import unsum
 from .sampling import *
 from .scan import *
 from .scan import recurrence, shift
 from .shaping import *
-from .shaping import block_diag_backward, repeat, unrepeat
+from .shaping import blocks, repeat, unblock, unrepeat
 from .softmaxes import *
 from .sorting import *
 from .transcendental import *
@@ -109,6 +113,7 @@ FAMILIES = (
     loss,
     norms,
     products,
+    quantiles,
     reduction,
     sampling,
     scan,

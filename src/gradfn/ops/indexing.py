@@ -185,6 +185,7 @@ index_copy = op(
     ),
     doc="A copy with ``source[i]`` as the slice ``index[i]`` of dimension `dim`.",
 )
+distinct = op("distinct(self: Tensor)", kernel=raw.distinct)
 index_fill_value = op(
     "index_fill(self, dim, index: Tensor, value)",
     kernel=raw.index_fill,
@@ -195,7 +196,7 @@ index_fill_tensor = op(
     kernel=raw.index_fill,
     node="IndexFillBackward1",
     self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
-    value=lambda F, g, dim, index: F.sum(F.index_select(g, dim, index)),
+    value=lambda F, g, dim, index: F.sum(F.index_select(g, dim, F.distinct(index))),
 )
 index_add_, index_copy_ = map(inplace, (index_add, index_copy))
 _index_fill_value_, _index_fill_tensor_ = map(inplace, (index_fill_value, index_fill_tensor))
@@ -270,9 +271,18 @@ def scatter_(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: 
     return row(input, dim, index, src)  # type: ignore[no-any-return]
 
 
+def _from_the_front(indices: Tensor, size: int) -> Tensor:
+    """Index tensors with negative positions, which count from the end, made positive."""
+    array = indices._array
+    if not array.size or array.min() >= 0:
+        return indices
+    return Variable.wrap(np.where(array < 0, array + size, array))  # type: ignore[no-any-return]
+
+
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather` with `input` and `indices` broadcast apart from `dim`; flattened without `dim`."""
     if dim is None:
+        indices = _from_the_front(indices, input._array.size)
         return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))  # type: ignore[no-any-return]
     shape, wanted = input._array.shape, indices._array.shape
     if len(shape) != len(wanted):
@@ -286,6 +296,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"{indices.dtype.scalar_name}"
         )
     dim = wrap_dim(dim, len(shape))
+    indices = _from_the_front(indices, shape[dim])
     common = broadcast_shapes(*((*s[:dim], 1, *s[dim + 1 :]) for s in (shape, wanted)))
     both = (
         expand_size(tensor, (*common[:dim], tensor._array.shape[dim], *common[dim + 1 :]))

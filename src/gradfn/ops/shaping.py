@@ -77,7 +77,7 @@ __all__ = [
 
 # Splitting. The parts are views, on which PyTorch refuses in-place writes that are recorded.
 
-split_size = op(
+split_by_size = op(
     "split(self, split_size, dim=0)",
     kernel=raw.split,
     results=list,
@@ -85,7 +85,7 @@ split_size = op(
     tangent="linear",
     self=lambda F, g, dim: F.cat(g, dim),
 )
-split_sizes = op(
+split_by_sizes = op(
     "split_with_sizes(self, split_sizes, dim=0)",
     kernel=raw.split_with_sizes,
     results=list,
@@ -101,14 +101,14 @@ unbound = op(
     tangent="linear",
     self=lambda F, g, dim: F.stack(g, dim),
 )
-unsafe_split_size = op(
+unsafe_by_size = op(
     "unsafe_split(self, split_size, dim=0)",
     kernel=raw.unsafe_split,
     results=list,
     tangent="linear",
     self=lambda F, g, dim: F.cat(g, dim),
 )
-unsafe_split_sizes = op(
+unsafe_by_sizes = op(
     "unsafe_split_with_sizes(self, split_sizes, dim=0)",
     kernel=raw.unsafe_split_with_sizes,
     results=list,
@@ -118,7 +118,7 @@ unsafe_split_sizes = op(
 
 
 def split(
-    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+    tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
 ) -> tuple[Tensor, ...]:
     """Views of consecutive parts of dimension `dim`: of one size (the last may be smaller), or of
     the sizes listed, which must add up.
@@ -127,16 +127,10 @@ def split(
     >>> gradfn.split(gradfn.arange(5), 2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
-    if isinstance(split_size_or_sections, int):
-        return tuple(split_size(tensor, split_size_or_sections, dim))
-    return tuple(split_sizes(tensor, sizes_of((split_size_or_sections,)), dim))
-
-
-def _split_method(
-    input: Tensor, split_size: int | Sequence[int], dim: int = 0
-) -> tuple[Tensor, ...]:
-    """`gradfn.split` of this tensor."""
-    return split(input, split_size, dim)
+    wanted = split_size_or_sections if split_size is None else split_size
+    if isinstance(wanted, int):
+        return tuple(split_by_size(tensor, wanted, dim))
+    return tuple(split_by_sizes(tensor, sizes_of((wanted,)), dim))
 
 
 def split_with_sizes(
@@ -148,14 +142,14 @@ def split_with_sizes(
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """`split`, but the parts are tensors of their own."""
-    return tuple(unsafe_split_size(input, split_size, dim))
+    return tuple(unsafe_by_size(input, split_size, dim))
 
 
 def unsafe_split_with_sizes(
     input: Tensor, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
     """`split_with_sizes`, but the parts are tensors of their own."""
-    return tuple(unsafe_split_sizes(input, tuple(split_sizes), dim))
+    return tuple(unsafe_by_sizes(input, tuple(split_sizes), dim))
 
 
 def _chunk(input: Tensor, chunks: int, dim: int, by_size: Any, by_sizes: Any) -> tuple[Tensor, ...]:
@@ -171,12 +165,12 @@ def _chunk(input: Tensor, chunks: int, dim: int, by_size: Any, by_sizes: Any) ->
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most `chunks` parts of dimension `dim`, of one size but for the last."""
-    return _chunk(input, chunks, dim, split_size, split_sizes)
+    return _chunk(input, chunks, dim, split_by_size, split_by_sizes)
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """`chunk`, but the parts are tensors of their own."""
-    return _chunk(input, chunks, dim, unsafe_split_size, unsafe_split_sizes)
+    return _chunk(input, chunks, dim, unsafe_by_size, unsafe_by_sizes)
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
@@ -570,16 +564,16 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 blocks = op(
     "block_diag(tensors: Tensors)",
-    kernel=raw.block_diag,
+    kernel=raw.blocks,
     tangent="linear",
-    tensors=lambda F, g, tensors_shape: F.block_diag_backward(g, tensors_shape),
+    tensors=lambda F, g, tensors_shape: F.unblock(g, tensors_shape),
 )
-block_diag_backward = op(
+unblock = op(
     "block_diag_backward(self, shapes)",
-    kernel=raw.block_diag_backward,
+    kernel=raw.unblock,
     results=list,
     tangent="linear",
-    self=lambda F, g: F.block_diag(*g),
+    self=lambda F, g: F.blocks(g),
 )
 
 

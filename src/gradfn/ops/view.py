@@ -11,7 +11,7 @@ from ..autograd.modes import get_mode
 from ..autograd.variable import Variable
 from ..device import contiguous_format
 from ..raw.strided import geometry
-from ..shapes import sizes_of, wrap_dim
+from ..shapes import infer_size, sizes_of, wrap_dim
 from .conversion import clone
 from .declare import op
 
@@ -72,6 +72,13 @@ view_shape = op(
     self=lambda F, g, self_shape: F.reshape(g, self_shape),
 )
 view_dtype = op("view.dtype(self: Tensor, dtype)", kernel=raw.view_dtype)
+reshape_alias = op(
+    "_reshape_alias(self, shape)",
+    kernel=raw.reshape,
+    view=True,
+    tangent="linear",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
 unsafe_view = op(
     "_unsafe_view(self, shape)",
     kernel=raw.unsafe_view,
@@ -113,17 +120,20 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """
     wanted = sizes_of(sizes) if shape is None else sizes_of((shape,))
     array = input._array
-    if not array.flags.c_contiguous and not _viewable(array, wanted):
-        dense = clone(input, memory_format=contiguous_format)
-        return unsafe_view(dense, wanted)  # type: ignore[no-any-return]
-    return view_shape(input, wanted)  # type: ignore[no-any-return]
+    if array.flags.c_contiguous:
+        return view_shape(input, wanted)  # type: ignore[no-any-return]
+    if _viewable(array, wanted):
+        return reshape_alias(input, wanted)  # type: ignore[no-any-return]
+    dense = clone(input, memory_format=contiguous_format)
+    return unsafe_view(dense, wanted)  # type: ignore[no-any-return]
 
 
 def _viewable(array: Any, shape: tuple[int, ...]) -> bool:
+    """Whether another shape needs no copy. RuntimeError where it does not fit at all."""
     try:
-        array.reshape(shape, copy=False)
+        array.reshape(infer_size(shape, array.size), copy=False)
     except ValueError:
-        return raw.reshape(array, shape).size < 0  # False, or the error for an invalid shape
+        return False
     return True
 
 
@@ -427,6 +437,11 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, not {length}")
     size = input._array.shape[wrap_dim(dim, input._array.ndim)]
+    if isinstance(start, Variable) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise RuntimeError(
+            "start must be an 0-dim integral Tensor, but it has shape "
+            f"{list(start._array.shape)} and dtype {start.dtype}"
+        )
     first = start.__index__()
     if not -size <= first <= size:
         raise IndexError(

@@ -85,12 +85,12 @@ def _index_backward_by_rows(
         positions = positions * size + np.where(i < 0, i + size, i)
     rows = np.moveaxis(
         g, range(first, first + positions.ndim), range(positions.ndim)
-    ).reshape(positions.size, -1)
-    count = int(np.prod(sizes, dtype=np.int64))
-    out = np.zeros((count, rows.shape[1]), g.dtype)
-    add_rows(out, positions.reshape(-1), rows)
+    )
     rest = (*shape[:first], *shape[after:])
-    out = out.reshape(*sizes, *rest)
+    out = np.zeros((*sizes, *rest), g.dtype)
+    if g.size:
+        width = g.size // positions.size
+        add_rows(out.reshape(-1, width), positions.reshape(-1), rows.reshape(-1, width))
     return np.moveaxis(out, range(len(sizes)), range(first, after))
 
 
@@ -211,6 +211,10 @@ def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
     return out
 
 
+def distinct(self: Array) -> Array:
+    return np.unique(self)
+
+
 index_fill_value = index_fill
 
 
@@ -266,6 +270,8 @@ def _check_range(
 def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
     dim = wrap_dim(dim, self.ndim)
     _check_gather("gather", self, dim, index)
+    if not index.size:
+        return np.empty(index.shape, self.dtype)
     if not self.ndim or not index.ndim:
         return np.broadcast_to(self.reshape(-1)[:1], index.size).reshape(index.shape).copy()
     return np.take_along_axis(_corner(self, index.shape, dim), index, dim)
@@ -273,12 +279,12 @@ def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) ->
 
 def _check_gather(name: str, self: Array, dim: int, index: Array, src: Any = None) -> None:
     """The checks that the gathers and scatters share."""
+    if not index.size:
+        return
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError(
             f"{name}(): Expected dtype int32/int64 for index, not {dtypes.from_numpy(index.dtype)}"
         )
-    if not index.size:
-        return
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise RuntimeError(
             "Index tensor must have the same number of dimensions as "
@@ -534,6 +540,8 @@ def searchsorted(
     kind = np.int32 if int32 else np.int64
     if sorted_sequence.ndim == 1:
         return np.asarray(np.searchsorted(sorted_sequence, self, side)).astype(kind)  # type: ignore[call-overload]
+    if not self.size:
+        return np.empty(self.shape, kind)
     rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
     values = self.reshape(len(rows), -1)
     found = [np.searchsorted(row, value, side) for row, value in zip(rows, values, strict=True)]  # type: ignore[call-overload]
@@ -542,6 +550,7 @@ def searchsorted(
 
 __all__ = [
     "copied_into",
+    "distinct",
     "fill",
     "diagonal_scatter",
     "gather",

@@ -121,8 +121,9 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
-    axes = [wrap_dim(d, self.ndim) for d in dims]
-    return np.roll(self, tuple(shifts), tuple(axes)) if self.ndim else self.copy()
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return np.roll(self, tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
 
 
 def rot90(self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
@@ -180,7 +181,7 @@ def diag_embed(self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> 
     return diagonal_backward(self, shape, offset, *axes)
 
 
-def block_diag(tensors: Sequence[Array]) -> Array:
+def blocks(tensors: Sequence[Array]) -> Array:
     for i, array in enumerate(tensors):
         if array.ndim > 2:
             raise RuntimeError(
@@ -200,8 +201,8 @@ def block_diag(tensors: Sequence[Array]) -> Array:
     return out
 
 
-def block_diag_backward(g: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
-    """The blocks of `g` that `block_diag` made of arrays of `shapes`."""
+def unblock(g: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """The blocks of `g` that `blocks` made of arrays of `shapes`."""
     parts, row, column = [], 0, 0
     for shape in shapes:
         height, width = (1,) * (2 - len(shape)) + tuple(shape)
@@ -262,8 +263,7 @@ def triu_indices(row: int, col: int, offset: int = 0) -> Array:
 
 
 __all__ = [
-    "block_diag",
-    "block_diag_backward",
+    "blocks",
     "cat",
     "diag_embed",
     "diagonal_backward",
@@ -279,6 +279,7 @@ __all__ = [
     "tril_indices",
     "triu",
     "triu_indices",
+    "unblock",
     "unfold_backward",
     "unrepeat",
     "unsafe_split",

@@ -22,7 +22,7 @@ def restride(self: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> A
     if self.flags.c_contiguous and self.dtype.kind in "biufc":
         try:
             return np.ndarray(shape, self.dtype, self, 0, strides)  # type: ignore[arg-type]
-        except TypeError:  # the window is larger than `self`
+        except (TypeError, ValueError):  # the window is larger than `self`
             pass
     return _as_strided(self, shape, strides, writeable=self.flags.writeable)
 
@@ -100,8 +100,10 @@ def view_as_complex(self: Array) -> Array:
         raise RuntimeError(
             f"Tensor must have a last dimension of size 2, this one has size {self.shape[-1]}"
         )
-    if self.strides[-1] != self.itemsize:
+    if self.size and self.strides[-1] != self.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if not self.size:
+        return np.empty(self.shape[:-1], dtypes.from_numpy(self.dtype).to_complex().numpy)
     return self.view(dtypes.from_numpy(self.dtype).to_complex().numpy)[..., 0]
 
 
@@ -268,7 +270,7 @@ def split(self: Array, split_size: int, dim: int = 0) -> list[Array]:
 
 def unbind(self: Array, dim: int = 0) -> list[Array]:
     if not self.ndim:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     before = axis_at(dim, self.ndim)
     return [self[(*before, i, ...)] for i in range(self.shape[len(before)])]
 
