@@ -76,6 +76,38 @@ def test_freed_values_are_not_recorded(x: Any) -> None:
     assert all(node.saved == () for node in graph(y).nodes)
 
 
+def test_values_that_hooks_packed_are_not_held_by_the_node(x: Any) -> None:
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+        y = x.exp()
+    assert graph(y).nodes[0].saved == ()
+
+
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, a: Any, b: Any) -> Any:
+        ctx.save_for_backward(a, b)
+        return a * b
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        a, b = ctx.saved_tensors
+        return grad * b, grad * a
+
+
+def test_custom_functions_are_operations(x: Any) -> None:
+    node, *_ = graph(Product.apply(x, x.sin())).nodes
+    assert (node.name, node.operator, node.kind) == ("ProductBackward", "Product", "operation")
+    assert [saved.bytes for saved in node.saved] == [4, 4]
+
+
+def test_in_place_writes_are_shown(w: Any) -> None:
+    y = w * 2
+    y[0] = 1.0
+    node, *_ = graph(y).nodes
+    assert (node.name, node.kind) == ("CopySlices", "other")
+    assert node.where.line == test_in_place_writes_are_shown.__code__.co_firstlineno + 2
+
+
 def test_graphs_of_the_same_lines_are_equal(x: Any) -> None:
     b = torch.tensor(1.0, requires_grad=True)
     graphs = [graph(x * x + b) for _ in range(2)]

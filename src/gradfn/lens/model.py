@@ -15,11 +15,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..autograd.engine import topological_order
+from ..autograd.function import BackwardCFunction
 from ..autograd.graph import GradientEdge
 from ..autograd.node import AccumulateGrad, Node
 from ..autograd.variable import Variable
 from ..autograd.where import Where, user_frame
-from ..ops.declare import LIST
+from ..ops.declare import LIST, Operator
 from ..ops.node import OperatorNode
 from .names import names_in, variables_of
 
@@ -41,7 +42,11 @@ class Saved(NamedTuple):
 
 
 class NodeRecord(NamedTuple):
-    """One node. `id` is its place in `Graph.nodes`; `label` is the variable's name of a leaf."""
+    """One node. `id` is its place in `Graph.nodes`; `label` is the variable's name of a leaf.
+
+    Operators and custom functions are operations; the nodes that only in-place writing makes are
+    "other".
+    """
 
     id: int
     name: str
@@ -157,10 +162,13 @@ def _record(index: int, node: Node, places: _Places, labels: Mapping[int, str]) 
         label = labels.get(id(node.variable))
         return NodeRecord(index, "AccumulateGrad", "leaf", "accumulate", outputs, where, (), label)
     if isinstance(node, OperatorNode):
-        saved = tuple(_saved(node.saved()))
         operator = node.operator.name
-        return NodeRecord(index, node.name(), operator, "operation", outputs, where, saved, None)
-    return NodeRecord(index, node.name(), node.name(), "other", outputs, where, (), None)
+    elif isinstance(node, BackwardCFunction):
+        operator = node.name().removesuffix("Backward")
+    else:
+        return NodeRecord(index, node.name(), node.name(), "other", outputs, where, (), None)
+    saved = tuple(_saved(node.saved()))
+    return NodeRecord(index, node.name(), operator, "operation", outputs, where, saved, None)
 
 
 _name = cache(str)  # of a dtype: NumPy takes its time to spell one
@@ -177,22 +185,22 @@ def _saved(values: Mapping[str, Any]) -> Iterator[Saved]:
 
 
 def _edges(node: Node, ids: Mapping[Node, int]) -> Iterator[EdgeRecord]:
-    arguments = _arguments(node)
+    operator = node.operator if isinstance(node, OperatorNode) else None
+    arguments = _arguments(operator, len(node.next))
     for nr, edge in enumerate(node.next):
         if edge is not None:
             yield EdgeRecord(ids[node], nr, arguments[nr], ids[edge[0]], edge[1])
 
 
-def _arguments(node: Node) -> list[str]:
-    """What each input of `node` is called."""
-    count = len(node.next)
-    if not isinstance(node, OperatorNode):
-        return [f"input {nr}" for nr in range(count)]
-    inputs = node.operator.inputs
-    names = []
-    for p in inputs:
+@cache
+def _arguments(operator: Operator | None, count: int) -> tuple[str, ...]:
+    """What the `count` inputs of a node of `operator` are called."""
+    if operator is None:
+        return tuple(f"input {nr}" for nr in range(count))
+    names: list[str] = []
+    for p in operator.inputs:
         if p.kind == LIST:
-            names += [f"{p.name}[{nr}]" for nr in range(count - len(inputs) + 1)]
+            names += [f"{p.name}[{nr}]" for nr in range(count - len(operator.inputs) + 1)]
         else:
             names.append(p.name)
-    return names
+    return tuple(names)

@@ -8,6 +8,8 @@ from typing import Any
 
 from ..autograd.variable import Variable
 
+LONGEST = 1000  # items, of a container that is looked into: it is done at each backward pass
+
 
 def variables_of(frame: FrameType) -> dict[str, Any]:
     """The variables that `frame` can name, its own before the global ones."""
@@ -19,8 +21,8 @@ def names_in(variables: Mapping[str, Any]) -> dict[int, str]:
     """The names of the tensors in `variables`, by identity; where there are several, the first.
 
     Tensors are found in variables themselves, in lists, tuples and dictionaries of tensors, and
-    among the `named_parameters()` of modules. Variables that begin with an underscore are not
-    looked into.
+    among the `named_parameters()` of modules. Long containers and variables that begin with an
+    underscore are not looked into.
     """
     found: dict[int, str] = {}
     for name, value in variables.items():
@@ -34,10 +36,10 @@ def _tensors(name: str, value: Any) -> Iterator[tuple[str, Variable]]:
     members: Any = ()
     if isinstance(value, Variable):
         members = [(name, value)]
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, list | tuple) and len(value) <= LONGEST:
         members = ((f"{name}[{nr}]", item) for nr, item in enumerate(value))
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and len(value) <= LONGEST:
         members = ((f"{name}[{key!r}]", item) for key, item in list(value.items()))
-    elif not isinstance(value, type) and callable(getattr(value, "named_parameters", None)):
+    elif callable(getattr(type(value), "named_parameters", None)):
         members = ((f"{name}.{key}", item) for key, item in value.named_parameters())
     return (member for member in members if isinstance(member[1], Variable))

@@ -9,6 +9,7 @@ never indented more than log2(n) times, however deep the graph is.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -159,7 +160,7 @@ def _node_line(item: _Mention, graph: Graph, numbers: Mapping[int, int]) -> Line
         left.append((f" #{number}", "yellow"))
     if leaf:
         return Line(tuple(left))
-    place = f"{node.where.filename.rpartition('/')[2]}:{node.where.line}  "
+    place = f"{os.path.basename(node.where.filename)}:{node.where.line}  "
     return Line(tuple(left), ((place, "dim"), (node.where.text, "")))
 
 
