@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import string
+import sys
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -229,9 +230,17 @@ def _path(aligned: Sequence[Any], count: int) -> list[tuple[int, int]]:
     if len(aligned) == 2:
         return [(0, 1)]
     letters = string.ascii_letters[: aligned[0].ndim]
+    terms = [
+        "".join(letter for letter, size in zip(letters, t.shape, strict=True) if size != 1)
+        for t in aligned
+    ]
+    result = "".join(letter for letter in letters[:count] if any(letter in t for t in terms))
     strategy = "optimal" if len(aligned) <= 4 else "greedy"
-    equation = f"{','.join([letters] * len(aligned))}->{letters[:count]}"
-    return np.einsum_path(equation, *(t._array for t in aligned), optimize=(strategy, 2**62))[0][1:]
+    squeezed = (t._array.squeeze() for t in aligned)
+    path = np.einsum_path(
+        f"{','.join(terms)}->{result}", *squeezed, optimize=(strategy, sys.maxsize)
+    )
+    return path[0][1:]
 
 
 def _finished(others: Sequence[Any], count: int, ndim: int) -> list[int]:

@@ -265,5 +265,5 @@ def _expanded(self: Array, shape: tuple[int, ...]) -> Array:
 
 def trilinear(input1: Array, weight: Array, input2: Array) -> Array:
     """``result[n, k] = sum over i and j of input1[n, i] * weight[k, i, j] * input2[n, j]``."""
-    half = matmul(input1, weight)  # of shape (k, n, j)
-    return np.einsum("knj,nj->nk", half, input2, dtype=half.dtype)
+    left = matmul(input1, weight)  # of shape (k, n, j)
+    return np.einsum("knj,nj->nk", left, input2, order="C")

@@ -1,0 +1,277 @@
+"""Losses of scores for classes, given the class or its probability."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import raw
+from .activation import logsigmoid
+from .declare import op
+from .reducing import choose, each, number, over, plus, reduced, refuse_gradient, times
+
+__all__: list[str] = []
+
+
+# `nll_loss` is linear in its first argument; it and its adjoint are each other's derivatives.
+def _nll(name: str, node: str) -> Any:
+    return op(
+        f"{name}(self, target: Tensor, weight: Optional, reduction, ignore_index)",
+        kernel=raw.nll_loss,
+        node=node,
+        tangent=lambda F, self_t, target, weight, reduction, ignore_index: F.nll_loss(
+            self_t, target, weight, reduction, ignore_index
+        ),
+        self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_loss_backward(
+            g, self_shape, target, weight, reduction, ignore_index
+        ),
+    )
+
+
+nll_of = _nll("nll_loss", "NllLossBackward0")
+nll_of_images = _nll("nll_loss2d", "NllLoss2DBackward0")
+nll_loss_backward = op(
+    "nll_loss_backward(grad_output, shape, target: Tensor, weight: Optional, reduction, "
+    "ignore_index)",
+    kernel=raw.nll_loss_backward,
+    grad_output=lambda F, g, target, weight, reduction, ignore_index: F.nll_loss(
+        g, target, weight, reduction, ignore_index
+    ),
+)
+
+
+def _multi_margin_gradient(
+    F: Any, g: Any, self: Any, target: Any, weight: Any, p: int, margin: float, reduction: int
+) -> Any:
+    """Each violated margin pushes its class down and the sample's own class up."""
+    classes = self.shape[-1]
+    scores = F.reshape(self, (-1, classes))
+    own = F.one_hot(F.reshape(target, (-1,)), classes)
+    violations = (margin - F.sum(scores * own, 1, True) + scores) * (1 - own)
+    slope = violations > 0 if p == 1 else 2 * F.clamp(violations, 0)
+    g = F.reshape(each(g, reduction, scores.shape[:1]), (-1, 1)) / classes
+    if weight is not None:
+        g = g * F.sum(own * weight, 1, True)
+    pushed = g * slope
+    return F.reshape(pushed - own * F.sum(pushed, 1, True), self.shape)
+
+
+def _multilabel_margin_gradient(F: Any, g: Any, self: Any, target: Any, reduction: int) -> Any:
+    """The same for every pair of one of a sample's labels and one of its other classes."""
+    classes = self.shape[-1]
+    scores, counts = F.reshape(self, (-1, classes)), F.label_counts(target)
+    pairs = F.unsqueeze(counts, 2) * F.unsqueeze(counts == 0, 1)
+    violated = 1 - F.unsqueeze(scores, 2) + F.unsqueeze(scores, 1) > 0
+    g = F.reshape(each(g, reduction, scores.shape[:1]), (-1, 1, 1)) / classes
+    pushed = g * (violated * pairs)
+    return F.reshape(F.sum(pushed, 1) - F.sum(pushed, 2), self.shape)
+
+
+label_counts = op("label_counts(target: Tensor)", kernel=raw.label_counts)
+multi_margin = op(
+    "multi_margin_loss(self, target: Tensor, weight: Optional, p, margin, reduction)",
+    kernel=raw.multi_margin_loss,
+    self=_multi_margin_gradient,
+)
+multilabel_margin = op(
+    "multilabel_margin_loss(self, target: Tensor, reduction)",
+    kernel=raw.multilabel_margin_loss,
+    self=_multilabel_margin_gradient,
+)
+
+
+def nll_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The negative log-probability of the target class, as `torch.nn.functional.nll_loss`.
+
+    `input` holds log-probabilities, (classes), (batch, classes) or (batch, classes, ...), `target`
+    the classes, without that dimension. `weight` weighs classes, and then the mean is over the
+    weights; targets equal to `ignore_index` count for nothing. IndexError for other classes.
+
+    >>> from gradfn import tensor
+    >>> nll_loss(tensor([[-1., -2.], [-3., -4.]]), tensor([0, 1]))
+    tensor(2.5000)
+    """
+    return _nll_loss(input, target, weight, choose(reduction, size_average, reduce), ignore_index)
+
+
+def _nll_loss(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
+    kind = number(reduction)
+    refuse_gradient("nll_loss_forward", "weight", weight)
+    if input.ndim > 1 and input.size(0) != target.size(0):
+        raise ValueError(
+            f"Expected input batch_size ({input.size(0)}) to match target batch_size "
+            f"({target.size(0)})."
+        )
+    if input.ndim <= 2:
+        return nll_of(input, target, weight, kind, ignore_index)
+    batch, classes, *sizes = input.shape
+    if list(target.shape) != [batch, *sizes]:
+        raise RuntimeError(f"Expected target size {[batch, *sizes]}, got {list(target.shape)}")
+    if len(sizes) == 2:
+        return nll_of_images(input, target, weight, kind, ignore_index)
+    pixels = math.prod(sizes)
+    images = input.contiguous().view(batch, classes, 1, pixels)
+    labels = target.contiguous().view(batch, 1, pixels)
+    losses = nll_of_images(images, labels, weight, kind, ignore_index)
+    return losses.view(batch, *sizes) if reduction == "none" else losses
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The cross entropy of scores and target classes, as `torch.nn.functional.cross_entropy`.
+
+    `nll_loss` of the `log_softmax` of `input`. `target` holds classes, or, in the shape of
+    `input`, the probabilities of all classes. `label_smoothing` mixes that much of the uniform
+    distribution into the target.
+
+    >>> from gradfn import tensor
+    >>> cross_entropy(tensor([[0., 0.]]), tensor([1]))
+    tensor(0.6931)
+    """
+    reduction = choose(reduction, size_average, reduce)
+    number(reduction)
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    probabilities = input.shape == target.shape
+    if probabilities and not target.is_floating_point():
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            f"{target.dtype.scalar_name}"
+        )
+    if probabilities and ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    scores = input.log_softmax(0 if input.ndim == 1 else 1)
+    if probabilities:
+        return _expected(scores, target, weight, reduction, label_smoothing)
+    if label_smoothing == 0:
+        return _nll_loss(scores, target, weight, reduction, ignore_index)
+    return _smoothed(scores, target, weight, reduction, ignore_index, label_smoothing)
+
+
+def _by_class(weight: Any, scores: Any) -> Any:
+    """The weights of the classes in a shape that broadcasts with `scores`."""
+    if scores.ndim == 1:
+        return weight
+    return weight.view(1, -1, *(1 for _ in scores.shape[2:]))
+
+
+def _expected(scores: Any, target: Any, weight: Any, reduction: str, label_smoothing: float) -> Any:
+    """The cross entropy for a `target` of probabilities."""
+    axis = 0 if scores.ndim == 1 else 1
+    classes = scores.size(axis)
+    if label_smoothing > 0:
+        target = plus(times(target, 1 - label_smoothing), label_smoothing / classes)
+    losses = scores * target
+    if weight is not None:
+        losses = losses * _by_class(weight, scores)
+    if reduction == "none":
+        return -losses.sum(axis)
+    total = -losses.sum()
+    return over(total, scores.numel() / classes) if reduction == "mean" else total
+
+
+def _smoothed(
+    scores: Any, target: Any, weight: Any, reduction: str, ignore_index: int, label_smoothing: float
+) -> Any:
+    """The cross entropy for classes, with a share of the uniform distribution."""
+    axis = 0 if scores.ndim == 1 else 1
+    classes = scores.size(axis)
+    chosen = _nll_loss(scores, target, weight, reduction, ignore_index)
+    every = scores if weight is None else scores * _by_class(weight, scores)
+    ignored = target == ignore_index
+    uniform = (-every.sum(axis)).masked_fill(ignored, 0)
+    if reduction == "mean" and weight is None:
+        uniform = uniform.sum() / (~ignored).sum()
+    elif reduction == "mean":
+        kept = weight.gather(0, target.masked_fill(ignored, 0).flatten()).view(target.shape)
+        uniform = uniform.sum() / kept.masked_fill(ignored, 0).sum()
+    else:
+        uniform = reduced(uniform, reduction)
+    return times(chosen, 1 - label_smoothing) + times(uniform, label_smoothing / classes)
+
+
+def multi_margin_loss(
+    input: Any,
+    target: Any,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The sum over the other classes i of ``max(0, margin - x[target] + x[i]) ** p / classes``.
+
+    `input` is (batch, classes) or (classes); `weight` weighs samples by their class.
+
+    >>> from gradfn import tensor
+    >>> multi_margin_loss(tensor([[0., 1., 4.]]), tensor([1]))
+    tensor(1.3333)
+    """
+    kind = number(choose(reduction, size_average, reduce))
+    if p not in (1, 2):
+        raise ValueError(f"only p == 1 and p == 2 supported, not {p}")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    return multi_margin(input, target, weight, p, margin, kind)
+
+
+def multilabel_margin_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The sum over labels j and other classes i of ``max(0, 1 - x[j] + x[i]) / classes``.
+
+    `target`, in the shape of `input`, lists a sample's labels and then -1.
+
+    >>> from gradfn import tensor
+    >>> multilabel_margin_loss(tensor([0.1, 0.2, 0.4, 0.8]), tensor([3, 0, -1, 1]))
+    tensor(0.8500)
+    """
+    return multilabel_margin(input, target, number(choose(reduction, size_average, reduce)))
+
+
+def multilabel_soft_margin_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The mean over the classes of the binary cross entropy of ``sigmoid(input)``.
+
+    >>> from gradfn import tensor
+    >>> multilabel_soft_margin_loss(tensor([[0., 0.]]), tensor([[1., 0.]]))
+    tensor(0.6931)
+    """
+    reduction = choose(reduction, size_average, reduce)
+    losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        losses = losses * weight
+    losses = losses.sum(-1) / input.size(-1)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    return reduced(losses, reduction)
+
+
+METHODS = ""
