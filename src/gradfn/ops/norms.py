@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
+from ..raw.reduction import RENORM_EPSILON, others
 from ..shapes import wrap_dim
 from .declare import op
+from .emit import inplace
 from .extrema import amax, amin
 
 if TYPE_CHECKING:
     from ..dtypes import dtype as DType
     from ..tensor import Tensor
 
-__all__ = ["dist", "norm"]
+__all__ = ["dist", "norm", "renorm"]
 
 Dims = int | Sequence[int] | None
 
@@ -30,16 +32,18 @@ def _norm_gradient(
     if ord == 1:
         return F.sgn(self) * g
     norm = F.unsum(result, self_shape, dim, keepdim)
-    if ord == 2:
-        return self * (g / F.where(norm == 0, math.inf, norm))
     size = F.abs(self)
     if abs(ord) == math.inf:
         ties = size == norm
         count = F.unsum(F.sum(ties, dim, keepdim), self_shape, dim, keepdim)
         share = g / F.where(count == 0, 1, count)
         return F.sgn(F.where(ties, self, 0)) * share
-    ratio = F.where(self == 0, 1, size) / F.where(norm == 0, 1, norm)
-    return F.sgn(self) * (g * ratio ** (ord - 1))
+    scale = F.where(norm == 0, 0, g / norm ** (ord - 1))
+    if ord == 2:
+        return self * scale
+    if ord > 2:
+        return self * size ** (ord - 2) * scale
+    return F.sgn(self) * F.where(self == 0, 0, size ** (ord - 1)) * scale
 
 
 vector_norm = op(
@@ -71,6 +75,32 @@ dist = op(
 
 def _dist_gradient(F: Any, g: Any, difference: Any, result: Any, p: float) -> Any:
     return _norm_gradient(F, g, difference, result, difference.shape, p, None, False)
+
+
+def _renorm_gradient(
+    F: Any, g: Any, self: Any, self_shape: Any, p: float, dim: int, maxnorm: float
+) -> Any:
+    """The gradient of ``self * maxnorm / (norm + RENORM_EPSILON)`` where the norm is larger."""
+    dims = others(dim, len(self_shape))
+    norm = F.vector_norm(self, p, dims, True)
+    inverse = 1 / (norm + RENORM_EPSILON)
+    radial = F.sum(F.real(self.conj() * g), dims, True)
+    inward = _norm_gradient(F, radial * inverse, self, norm, self_shape, p, dims, True)
+    return F.where(norm > maxnorm, (g - inward) * (maxnorm * inverse), g)
+
+
+renorm = op(
+    "renorm(self, p, dim, maxnorm)",
+    kernel=raw.renorm,
+    self=_renorm_gradient,
+    doc="""Each slice along `dim` scaled down to p-norm `maxnorm` where its norm is larger.
+
+    >>> gradfn.renorm(gradfn.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+    tensor([[0.6000, 0.8000],
+            [0.3000, 0.4000]])
+    """,
+)
+renorm_ = inplace(renorm)
 
 
 def norm(
@@ -168,4 +198,4 @@ def linalg_norm(
     return vector_norm(input, ord, dim, keepdim, dtype=dtype)
 
 
-METHODS = "dist norm"
+METHODS = "dist norm renorm renorm_"

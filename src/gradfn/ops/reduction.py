@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ __all__ = [
     "std",
     "std_mean",
     "sum",
+    "trace",
     "var",
     "var_mean",
 ]
@@ -63,6 +65,19 @@ nansum = op(
 
     >>> gradfn.nansum(gradfn.tensor([1.0, float("nan")]))
     tensor(1.)
+    """,
+)
+trace = op(
+    "trace(self)",
+    kernel=raw.trace,
+    tangent="linear",
+    self=lambda F, g, self_shape: F.diagonal_backward(
+        F.unsum(g, (builtins.min(self_shape),)), self_shape
+    ),
+    doc="""The sum of the diagonal of a matrix.
+
+    >>> gradfn.trace(gradfn.tensor([[1, 2], [3, 4]]))
+    tensor(5)
     """,
 )
 mean_all = op(
@@ -129,8 +144,7 @@ def _std_gradient(
     keepdim: bool,
 ) -> Any:
     """The gradient of a constant's standard deviation is zero."""
-    constant = result == 0
-    slope = F.where(constant, 0, g) / (2 * F.where(constant, 1, result))
+    slope = F.where(result == 0, 0, g / (2 * result))
     return _var_gradient(F, slope, self, self_shape, dim, correction, keepdim)
 
 
@@ -330,4 +344,4 @@ std_mean = _moment(
 )
 
 
-METHODS = "all any count_nonzero mean nanmean nansum prod std sum var"
+METHODS = "all any count_nonzero mean nanmean nansum prod std sum trace var"

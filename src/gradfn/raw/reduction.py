@@ -34,9 +34,11 @@ __all__ = [
     "nansum",
     "prod",
     "prod_dim",
+    "renorm",
     "std",
     "std_mean",
     "sum",
+    "trace",
     "unsum",
     "var",
     "var_mean",
@@ -45,6 +47,8 @@ __all__ = [
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Dims = int | Sequence[int] | None
+
+RENORM_EPSILON = 1e-7
 
 
 def wide(self: Array) -> Array:
@@ -133,6 +137,13 @@ def unsum(self: Array, shape: Sequence[int], dim: Dims = None, keepdim: bool = F
 def count(shape: Sequence[int], dim: Dims = None) -> int:
     """How many elements of `shape` go into one result of a reduction."""
     return math.prod(shape[axis] for axis in axes_of(dim, len(shape)))
+
+
+def trace(self: Array) -> Array:
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    refuse("trace", self, "b")
+    return sum(np.diagonal(self))
 
 
 def mean(
@@ -288,6 +299,23 @@ def dist(self: Array, other: Array, p: float = 2) -> Array:
             f"{dtypes.from_numpy(self.dtype).scalar_name} instead."
         )
     return vector_norm(np.subtract(self, other, out=...), p)
+
+
+def renorm(self: Array, p: float, dim: int, maxnorm: float) -> Array:
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    if p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, but p is {p}")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    norm = vector_norm(wide(self), p, others(dim, self.ndim), True)
+    return narrow_as(self * np.where(norm > maxnorm, maxnorm / (norm + RENORM_EPSILON), 1), self)
+
+
+def others(dim: int, ndim: int) -> tuple[int, ...]:
+    """All dimensions but `dim`."""
+    kept = wrap_dim(dim, ndim)
+    return tuple(axis for axis in range(ndim) if axis != kept)
 
 
 def amax(self: Array, dim: Dims = (), keepdim: bool = False) -> Array:

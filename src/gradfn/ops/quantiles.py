@@ -1,0 +1,149 @@
+"""Quantiles, composed of sorts and gathers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd.variable import Variable
+from ..shapes import wrap_dim
+from .comparison import isnan, logical_not
+from .reducing import times
+from .sorting import sort
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+__all__ = ["nanquantile", "quantile"]
+
+_ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "round"}
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantile(
+    input: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    axis: int | None = None,
+) -> Tensor:
+    """The `q`-quantiles along `dim`, by default of all elements; NaN where there is a NaN.
+
+    `q` lies between 0 and 1; a 1-d tensor of them gives the first dimension of the result.
+    Between two elements, `interpolation` is "linear", "lower", "higher", "midpoint" or "nearest".
+    RuntimeError for an empty `input` and for dtypes other than float32 and float64.
+
+    >>> gradfn.quantile(gradfn.tensor([1.0, 2.0, 3.0, 4.0]), 0.5)
+    tensor(2.5000)
+    """
+    dim = dim if axis is None else axis
+    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+
+
+def nanquantile(
+    input: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    axis: int | None = None,
+) -> Tensor:
+    """The quantiles of the elements that are not NaN: see `quantile`.
+
+    >>> gradfn.nanquantile(gradfn.tensor([1.0, float("nan"), 3.0]), 0.5)
+    tensor(2.)
+    """
+    dim = dim if axis is None else axis
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+
+
+def _quantile(
+    name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str
+) -> Any:
+    q = _checked(name, input, q, interpolation)
+    ordered = _ordered(input, dim, keepdim)
+    ranks = _ranks(q, ordered, ignore_nan=name == "nanquantile")
+    if interpolation in _ROUNDINGS:
+        places = getattr(ranks, _ROUNDINGS[interpolation])().to(dtypes.int64)
+        values = ordered.gather(-1, places)
+    else:
+        below, above = ranks.to(dtypes.int64), ranks.ceil().to(dtypes.int64)
+        weights = ranks - below
+        if interpolation == "midpoint":
+            weights = Variable.wrap(np.full_like(weights._array, 0.5))
+        values = ordered.gather(-1, below).lerp_(ordered.gather(-1, above), weights)
+    if q.dim() == 0:
+        return values.squeeze_(-1)
+    return values.unsqueeze_(0).transpose_(0, -1).squeeze_(-1)
+
+
+def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
+    """`q` as a tensor, where everything fits."""
+    if input.numel() == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if input.dtype not in (dtypes.float32, dtypes.float64):
+        raise RuntimeError(
+            f"{name}() input tensor must be either float or double dtype, not {input.dtype}"
+        )
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
+    if isinstance(q, int | float):
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+        return Variable.wrap(np.array(q, input.dtype.numpy))
+    if not isinstance(q, Variable):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments: q must be a float or a "
+            f"Tensor, not {type(q).__name__}"
+        )
+    if q._array.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, not {q._array.ndim}-d")
+    if q.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}() q tensor must be same dtype as the input tensor: {q.dtype} is not "
+            f"{input.dtype}"
+        )
+    if not ((q._array >= 0) & (q._array <= 1)).all():
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    return q
+
+
+def _ordered(input: Any, dim: int | None, keepdim: bool) -> Any:
+    """The sorted elements in the last dimension of what else is of the result's shape."""
+    shape = list(input.shape)
+    if dim is None:
+        shape = [1] * len(shape) if keepdim else []
+        rows = input.flatten()
+    elif input.dim() == 0:
+        wrap_dim(dim, 0)
+        rows = input.flatten()
+    else:
+        dim = wrap_dim(dim, len(shape))
+        shape[dim : dim + 1] = [1] if keepdim else []
+        last = dim == input.dim() - 1
+        rows = input if last else input.unsqueeze(-1).transpose(dim, -1)
+    values, _ = sort(rows)
+    return values.view(*shape, values.shape[-1])
+
+
+def _ranks(q: Any, ordered: Any, ignore_nan: bool) -> Any:
+    """Where among the ordered elements the quantiles lie: NaN, which comes last, is the quantile
+    where it is not ignored."""
+    last = ordered.shape[-1] - 1
+    if not ignore_nan:
+        has_nan = isnan(ordered.detach()).any(-1, keepdim=True)
+        return times(q, last).masked_fill(has_nan, last)
+    known = logical_not(isnan(ordered.detach())).sum(-1, keepdim=True)
+    ranks = q * (known - 1)
+    return ranks.masked_fill(ranks < 0, 0)
+
+
+METHODS = "nanquantile quantile"
