@@ -35,18 +35,24 @@ from .ops.conversion import *
 from .ops.distance import *
 from .ops.einstein import *
 from .ops.extrema import *
+from .ops.filling import *
 from .ops.indexing import *
+from .ops.joining import *
 from .ops.norms import *
 from .ops.products import *
 from .ops.quantiles import *
 from .ops.reduction import *
 from .ops.sampling import *
 from .ops.scan import *
+from .ops.restructure import *
+from .ops.scatter import *
 from .ops.shaping import *
+from .ops.splitting import *
 from .ops.softmaxes import *
 from .ops.sorting import *
 from .ops.transcendental import *
 from .ops.view import *
+from .ops.windows import *
 from .printing import set_printoptions as set_printoptions
 from .queries import *
 from .random import *

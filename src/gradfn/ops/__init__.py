@@ -16,21 +16,62 @@ from . import (
     einstein,
     embeddings,
     extrema,
+    filling,
     indexing,
+    joining,
     loss,
     norms,
     products,
     quantiles,
     reduction,
+    restructure,
     sampling,
     scan,
+    scatter,
     shaping,
     softmaxes,
     sorting,
+    splitting,
     subscript,
     transcendental,
     view,
+    windows,
 )
+
+FAMILIES = (
+    activation,
+    arithmetic,
+    classification,
+    comparison,
+    complexes,
+    contraction,
+    conversion,
+    distance,
+    einstein,
+    embeddings,
+    extrema,
+    filling,
+    indexing,
+    joining,
+    loss,
+    norms,
+    products,
+    quantiles,
+    reduction,
+    restructure,
+    sampling,
+    scan,
+    scatter,
+    shaping,
+    softmaxes,
+    sorting,
+    splitting,
+    subscript,
+    transcendental,
+    view,
+    windows,
+)
+
 from .activation import *
 from .arithmetic import *
 from .arithmetic import div_mode
@@ -52,10 +93,10 @@ from .embeddings import (
 )
 from .extrema import *
 from .extrema import unselect
+from .filling import *
 from .indexing import *
 from .indexing import (
     distinct,
-    gather_backward,
     index_at,
     index_backward,
     index_clear,
@@ -69,6 +110,7 @@ from .indexing import (
     zeros_of,
 )
 from .loss import *
+from .joining import *
 from .norms import *
 from .norms import vector_norm
 from .products import *
@@ -77,50 +119,25 @@ from .quantiles import *
 from .reduction import *
 from .reduction import unsum
 from .sampling import *
+from .restructure import *
 from .scan import *
 from .scan import recurrence, shift
+from .scatter import *
+from .scatter import gather_backward
 from .shaping import *
 from .shaping import blocks, repeat, unblock, unrepeat
 from .softmaxes import *
 from .sorting import *
+from .splitting import *
 from .transcendental import *
 from .view import *
-from .view import (
-    base_of,
+from .view import base_of, expand, view_of
+from .windows import *
+from .windows import (
     diagonal_backward,
-    expand,
     select_backward,
     slice_backward,
     slice_dim,
     unfold,
     unfold_backward,
-    view_of,
-)
-
-FAMILIES = (
-    activation,
-    arithmetic,
-    classification,
-    comparison,
-    complexes,
-    contraction,
-    conversion,
-    distance,
-    einstein,
-    embeddings,
-    extrema,
-    indexing,
-    loss,
-    norms,
-    products,
-    quantiles,
-    reduction,
-    sampling,
-    scan,
-    shaping,
-    softmaxes,
-    sorting,
-    subscript,
-    transcendental,
-    view,
 )

@@ -1,4 +1,4 @@
-"""Reading and writing by index tensors and masks, and filling."""
+"""Reading and writing by index tensors and masks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from .. import raw
 from ..autograd.variable import Variable
-from ..shapes import broadcast_shapes, wrap_dim
 from .declare import op
 from .emit import inplace
-from .view import as_strided, expand_size, reshape
+from .scatter import gather
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -21,9 +20,6 @@ __all__ = [
     "argwhere",
     "bucketize",
     "diagonal_scatter",
-    "fill",
-    "fill_",
-    "gather",
     "index_add",
     "index_copy",
     "index_fill",
@@ -34,14 +30,10 @@ __all__ = [
     "masked_select",
     "nonzero",
     "put",
-    "scatter",
-    "scatter_add",
     "searchsorted",
     "select_scatter",
     "slice_scatter",
     "take",
-    "take_along_dim",
-    "zero_",
 ]
 
 # Positions in several dimensions.
@@ -113,9 +105,7 @@ def positions(input: Any, indices: Sequence[Any]) -> tuple[list[Any], list[int]]
         dims.append(dim)
         dim += 1
     if dim > len(shape):
-        raise IndexError(
-            f"too many indices for tensor of dimension {len(shape)} (got {dim})"
-        )
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {dim})")
     return tensors, dims
 
 
@@ -212,97 +202,6 @@ def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """`index_fill` in place."""
     row = _index_fill_tensor_ if isinstance(value, Variable) else _index_fill_value_
     return row(input, dim, index, value)  # type: ignore[no-any-return]
-
-
-gather = op(
-    "gather(self, dim, index: Tensor, *, sparse_grad=False)",
-    kernel=raw.gather,
-    tangent="linear",
-    self=lambda F, g, self_shape, dim, index: F.gather_backward(g, self_shape, dim, index),
-    doc="``out[i, j] = input[index[i, j], j]`` for `dim` 0, and so on; the shape is that of index.",
-)
-gather_backward = op(
-    "gather_backward(self, shape, dim, index: Tensor)",
-    kernel=raw.gather_backward,
-    node="ScatterAddBackward0",
-    tangent="linear",
-    self=lambda F, g, dim, index: F.gather(g, dim, index),
-)
-scatter_src = op(
-    "scatter(self, dim, index: Tensor, src)",
-    kernel=raw.scatter,
-    self=lambda F, g, dim, index: F.scatter(g, dim, index, 0),
-    src=lambda F, g, dim, index: F.gather(g, dim, index),
-)
-scatter_value = op(
-    "scatter.value(self, dim, index: Tensor, value)",
-    kernel=raw.scatter,
-    node="ScatterBackward1",
-    self=lambda F, g, dim, index: F.scatter(g, dim, index, 0),
-)
-scatter_add = op(
-    "scatter_add(self, dim, index: Tensor, src)",
-    kernel=raw.scatter_add,
-    tangent="linear",
-    self=lambda g: g,
-    src=lambda F, g, dim, index: F.gather(g, dim, index),
-    doc="A copy with ``src[i, j]`` added to ``out[index[i, j], j]``, for `dim` 0, and so on.",
-)
-_scatter_src_, _scatter_value_, scatter_add_ = map(
-    inplace, (scatter_src, scatter_value, scatter_add)
-)
-
-
-def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
-    """A copy with ``out[index[i, j], j] = src[i, j]``, for `dim` 0, and so on: `gather` reversed.
-
-    `src` is a tensor of the same dtype, or one number for all. Where a position comes twice, one
-    value stays.
-    """
-    src = value if src is None else src
-    row = scatter_src if isinstance(src, Variable) else scatter_value
-    return row(input, dim, index, src)  # type: ignore[no-any-return]
-
-
-def scatter_(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
-    """`scatter` in place."""
-    src = value if src is None else src
-    row = _scatter_src_ if isinstance(src, Variable) else _scatter_value_
-    return row(input, dim, index, src)  # type: ignore[no-any-return]
-
-
-def _from_the_front(indices: Tensor, size: int) -> Tensor:
-    """Index tensors with negative positions, which count from the end, made positive."""
-    array = indices._array
-    if not array.size or array.min() >= 0:
-        return indices
-    return Variable.wrap(np.where(array < 0, array + size, array))  # type: ignore[no-any-return]
-
-
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """`gather` with `input` and `indices` broadcast apart from `dim`; flattened without `dim`."""
-    if dim is None:
-        indices = _from_the_front(indices, input._array.size)
-        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))  # type: ignore[no-any-return]
-    shape, wanted = input._array.shape, indices._array.shape
-    if len(shape) != len(wanted):
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
-            f"but got {len(shape)} dimensions for input, and {len(wanted)} dimensions for indices"
-        )
-    if indices._array.dtype != np.int64:
-        raise RuntimeError(
-            f"torch.take_along_dim(): dtype of indices should be Long but got "
-            f"{indices.dtype.scalar_name}"
-        )
-    dim = wrap_dim(dim, len(shape))
-    indices = _from_the_front(indices, shape[dim])
-    common = broadcast_shapes(*((*s[:dim], 1, *s[dim + 1 :]) for s in (shape, wanted)))
-    both = (
-        expand_size(tensor, (*common[:dim], tensor._array.shape[dim], *common[dim + 1 :]))
-        for tensor in (input, indices)
-    )
-    return gather(next(both), dim, next(both))  # type: ignore[no-any-return]
 
 
 # Positions among all elements, and masks.
@@ -416,73 +315,8 @@ diagonal_scatter = op(
     doc="A copy with `src` as the diagonal that `diagonal` shows.",
 )
 
-# Filling and copying.
-
 zeros_like = op("zeros_like(self: Tensor)", kernel=raw.zeros_like)
 zeros_of = op("new_zeros(self: Tensor, shape)", kernel=raw.zeros_of)
-copied_into = op(
-    "copy(self, src, non_blocking=False)",
-    kernel=raw.copied_into,
-    node="CopyBackwards",
-    self=lambda F, g: F.zeros_like(g),
-    src=lambda g: g,
-)
-filled = op(
-    "fill(self, value)",
-    kernel=raw.fill,
-    self=lambda F, g: F.zeros_like(g),
-)
-filled_by_tensor = op(
-    "fill.Tensor(self, value)",
-    kernel=raw.fill,
-    node="FillBackward1",
-    self=lambda F, g: F.zeros_like(g),
-    value=lambda F, g: F.sum(g),
-)
-filled_in_place = op(
-    "fill.in_place(self, value)",
-    kernel=raw.fill,
-    node="FillBackward2",
-    self=lambda F, g: F.zeros_like(g),
-)
-filled_in_place_by_tensor = op(
-    "fill.in_place_Tensor(self, value)",
-    kernel=raw.fill,
-    node="FillBackward3",
-    self=lambda F, g: F.zeros_like(g),
-    value=lambda F, g: F.sum(g),
-)
-zeroed = op("zero.in_place(self)", kernel=raw.zeros_like, self=lambda F, g: F.zeros_like(g))
-copy_ = inplace(copied_into)
-_fill_, fill_tensor_ = map(inplace, (filled_in_place, filled_in_place_by_tensor))
-zero_ = inplace(zeroed)
-
-
-def fill(input: Tensor, value: Any) -> Tensor:
-    """A tensor like `input` with `value`, a number or a 0-d tensor, everywhere."""
-    return (filled_by_tensor if isinstance(value, Variable) else filled)(input, value)  # type: ignore[no-any-return]
-
-
-def fill_(input: Tensor, value: Any) -> Tensor:
-    """Write `value`, a number or a 0-d tensor, everywhere."""
-    return (fill_tensor_ if isinstance(value, Variable) else _fill_)(input, value)  # type: ignore[no-any-return]
-
-
-def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write a number on the main diagonal; `wrap` goes on below it in tall matrices."""
-    array = input._array
-    if array.ndim < 2:
-        raise RuntimeError("dimensions must larger than 1")
-    if array.ndim > 2 and len(set(array.shape)) > 1:
-        raise RuntimeError("all dimensions of input must be of equal length")
-    height, width = array.shape[0], array.shape[1]
-    size, step = min(array.shape), sum(array.strides) // array.itemsize
-    if wrap and array.ndim == 2 and height > width + 1:
-        size = (array.size + step - 1) // step
-    fill_(as_strided(input, (size,), (step,)), fill_value)
-    return input
-
-
 # Sorted sequences.
 
 sorted_positions = op(
@@ -511,11 +345,14 @@ def searchsorted(
             "while right was True"
         )
     if side not in (None, "left", "right"):
-        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+        raise RuntimeError(
+            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
+        )
     if sorter is not None:
         sorted_sequence = gather(sorted_sequence, -1, sorter)
     values = input if isinstance(input, Variable) else Variable.wrap(np.asarray(input))
-    return sorted_positions(sorted_sequence, values, right=right or side == "right", int32=out_int32)  # type: ignore[no-any-return]
+    after = right or side == "right"
+    return sorted_positions(sorted_sequence, values, right=after, int32=out_int32)  # type: ignore[no-any-return]
 
 
 def bucketize(
@@ -530,8 +367,7 @@ def bucketize(
 
 
 METHODS = (
-    "argwhere copy_ diagonal_scatter fill_ fill_diagonal_ gather index_add index_add_ index_copy "
-    "index_copy_ index_fill index_fill_ index_put index_put_ index_select masked_scatter "
-    "masked_scatter_ masked_select nonzero put put_ scatter scatter_ scatter_add scatter_add_ "
-    "select_scatter slice_scatter take take_along_dim zero_"
+    "argwhere diagonal_scatter index_add index_add_ index_copy index_copy_ index_fill index_fill_ "
+    "index_put index_put_ index_select masked_scatter masked_scatter_ masked_select nonzero put "
+    "put_ select_scatter slice_scatter take"
 )

@@ -1,4 +1,4 @@
-"""Splitting and joining, repeating and rearranging."""
+"""Repeating and rearranging: new tensors out of the elements of others."""
 
 from __future__ import annotations
 
@@ -16,370 +16,35 @@ from .conversion import clone
 from .declare import op
 from .emit import inplace
 from .indexing import index_select, masked_select
-from .view import (
-    expand_size,
-    reshape,
-    slice_dim,
-    unsafe_view,
-    unsqueeze,
-    view_shape,
-)
+from .joining import listed_tensors, stack
+from .view import expand_size, reshape, unsafe_view, unsqueeze, view_shape
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
 __all__ = [
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
     "block_diag",
     "broadcast_tensors",
     "broadcast_to",
     "cartesian_prod",
-    "cat",
-    "chunk",
-    "column_stack",
     "combinations",
-    "concat",
-    "concatenate",
     "diag",
     "diag_embed",
     "diagflat",
-    "dsplit",
-    "dstack",
     "flip",
     "fliplr",
     "flipud",
-    "hsplit",
-    "hstack",
     "kron",
     "meshgrid",
     "repeat_interleave",
     "roll",
     "rot90",
-    "row_stack",
-    "split",
-    "split_with_sizes",
-    "stack",
-    "tensor_split",
     "tile",
     "tril",
     "tril_indices",
     "triu",
     "triu_indices",
-    "unbind",
-    "unsafe_chunk",
-    "unsafe_split",
-    "unsafe_split_with_sizes",
-    "vsplit",
-    "vstack",
 ]
-
-# Splitting. The parts are views, on which PyTorch refuses in-place writes that are recorded.
-
-split_by_size = op(
-    "split(self, split_size, dim=0)",
-    kernel=raw.split,
-    results=list,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, dim: F.cat(g, dim),
-)
-split_by_sizes = op(
-    "split_with_sizes(self, split_sizes, dim=0)",
-    kernel=raw.split_with_sizes,
-    results=list,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, dim: F.cat(g, dim),
-)
-unbound = op(
-    "unbind(self, dim=0)",
-    kernel=raw.unbind,
-    results=list,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, dim: F.stack(g, dim),
-)
-unsafe_by_size = op(
-    "unsafe_split(self, split_size, dim=0)",
-    kernel=raw.unsafe_split,
-    results=list,
-    tangent="linear",
-    self=lambda F, g, dim: F.cat(g, dim),
-)
-unsafe_by_sizes = op(
-    "unsafe_split_with_sizes(self, split_sizes, dim=0)",
-    kernel=raw.unsafe_split_with_sizes,
-    results=list,
-    tangent="linear",
-    self=lambda F, g, dim: F.cat(g, dim),
-)
-
-
-def split(
-    tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
-) -> tuple[Tensor, ...]:
-    """Views of consecutive parts of dimension `dim`: of one size (the last may be smaller), or of
-    the sizes listed, which must add up.
-
-    >>> import gradfn
-    >>> gradfn.split(gradfn.arange(5), 2)
-    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
-    """
-    wanted = split_size_or_sections if split_size is None else split_size
-    if isinstance(wanted, int):
-        return tuple(split_by_size(tensor, wanted, dim))
-    return tuple(split_by_sizes(tensor, sizes_of((wanted,)), dim))
-
-
-def split_with_sizes(
-    input: Tensor, split_sizes: Sequence[int], dim: int = 0
-) -> tuple[Tensor, ...]:
-    """`split` into parts of the given sizes."""
-    return split(input, list(split_sizes), dim)
-
-
-def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`split`, but the parts are tensors of their own."""
-    return tuple(unsafe_by_size(input, split_size, dim))
-
-
-def unsafe_split_with_sizes(
-    input: Tensor, split_sizes: Sequence[int], dim: int = 0
-) -> tuple[Tensor, ...]:
-    """`split_with_sizes`, but the parts are tensors of their own."""
-    return tuple(unsafe_by_sizes(input, tuple(split_sizes), dim))
-
-
-def _chunk(input: Tensor, chunks: int, dim: int, by_size: Any, by_sizes: Any) -> tuple[Tensor, ...]:
-    if not input._array.ndim:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    total = input._array.shape[wrap_dim(dim, input._array.ndim)]
-    if not total:
-        return tuple(by_sizes(input, (0,) * chunks, dim))
-    return tuple(by_size(input, -(-total // chunks), dim))
-
-
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of at most `chunks` parts of dimension `dim`, of one size but for the last."""
-    return _chunk(input, chunks, dim, split_by_size, split_by_sizes)
-
-
-def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`chunk`, but the parts are tensors of their own."""
-    return _chunk(input, chunks, dim, unsafe_by_size, unsafe_by_sizes)
-
-
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of the slices of dimension `dim`, which goes.
-
-    >>> import gradfn
-    >>> gradfn.unbind(gradfn.arange(2))
-    (tensor(0), tensor(1))
-    """
-    return tuple(unbound(input, dim))
-
-
-def tensor_split(
-    input: Tensor, indices_or_sections: Any, dim: int = 0, *, indices: Any = None, sections: Any = None
-) -> tuple[Tensor, ...]:
-    """Views of parts of dimension `dim`: of a number of almost equal ones, or between indices."""
-    where = next(w for w in (indices, sections, indices_or_sections) if w is not None)
-    shape = input._array.shape
-    if not shape:
-        raise RuntimeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
-        )
-    total = shape[wrap_dim(dim, len(shape))]
-    if isinstance(where, Variable):
-        if where._array.ndim > 1 or where._array.dtype != np.int64:
-            raise RuntimeError(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
-                f"one-dimensional tensor of dtype int64, but got {where.dtype} of shape "
-                f"{list(where._array.shape)}"
-            )
-        where = where._array.tolist()
-    if isinstance(where, int):
-        if where <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {where}")
-        size, extra = divmod(total, where)
-        bounds = [0, *itertools.accumulate([size + 1] * extra + [size] * (where - extra))]
-        pairs = list(itertools.pairwise(bounds))
-    else:
-        ends = [*where, total]
-        pairs = list(zip([0, *where], ends, strict=True))
-    return tuple(slice_dim(input, dim, start, end) for start, end in pairs)
-
-
-def _split_along(name: str, input: Tensor, where: Any, least: int, dim: int) -> tuple[Tensor, ...]:
-    ndim = input._array.ndim
-    if ndim < least:
-        raise RuntimeError(
-            f"torch.{name} requires a tensor with at least {least} dimension"
-            f"{'s' * (least > 1)}, but got a tensor with {ndim} dimensions!"
-        )
-    size = input._array.shape[dim]
-    if isinstance(where, int) and (where == 0 or size % where):
-        raise RuntimeError(
-            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
-            f"{size} is not divisible by the split_size {where}!"
-        )
-    return tensor_split(input, where, dim)
-
-
-def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """`tensor_split` by columns: along dimension 1, or 0 for vectors."""
-    return _split_along("hsplit", input, indices_or_sections, 1, int(input._array.ndim > 1))
-
-
-def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """`tensor_split` by rows: along dimension 0."""
-    return _split_along("vsplit", input, indices_or_sections, 2, 0)
-
-
-def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """`tensor_split` by depth: along dimension 2."""
-    return _split_along("dsplit", input, indices_or_sections, 3, 2)
-
-
-# Joining.
-
-
-def _cat_gradients(
-    F: Any, g: Any, tensors_shape: Sequence[tuple[int, ...]], dim: int
-) -> list[Any]:
-    """The parts of `g` that came from each tensor; empty vectors took no part."""
-    parts, start = [], 0
-    for shape in tensors_shape:
-        if shape == (0,):
-            parts.append(F.slice_dim(F.reshape(g, (-1,)), 0, 0, 0))
-            continue
-        size = shape[dim]
-        parts.append(F.slice_dim(g, dim, start, start + size))
-        start += size
-    return parts
-
-
-joined = op(
-    "cat(tensors: Tensors, dim=0)",
-    kernel=raw.cat,
-    tangent="linear",
-    tensors=_cat_gradients,
-)
-stack = op(
-    "stack(tensors: Tensors, dim=0)",
-    kernel=raw.stack,
-    tangent="linear",
-    tensors=lambda F, g, dim: F.unbind(g, dim),
-    doc="The tensors, all of one shape, along a new dimension `dim`.",
-)
-
-
-def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
-    """The tensors one after another along dimension `dim`; the other sizes must agree.
-
-    The dtype is the promoted one. Empty vectors are skipped. RuntimeError for 0-d tensors and for
-    sizes that disagree.
-
-    >>> import gradfn
-    >>> gradfn.cat([gradfn.zeros(1), gradfn.ones(2)])
-    tensor([0., 1., 1.])
-    """
-    if isinstance(tensors, Variable):
-        raise TypeError("cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
-    return joined(tensors, dim if axis is None else axis)  # type: ignore[no-any-return]
-
-
-concat = concatenate = cat
-
-
-def _tensors(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The tensors in ``f(x, y)`` or ``f([x, y])``: PyTorch takes both."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        return tuple(tensors[0])
-    return tensors
-
-
-def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
-    """`function` of one tensor, or of each of several."""
-    if len(tensors) == 1 and isinstance(tensors[0], Variable):
-        return function(tensors[0])
-    return tuple(map(function, _tensors(tensors)))
-
-
-def _at_least_1d(input: Tensor) -> Tensor:
-    return input if input._array.ndim else reshape(input, (1,))
-
-
-def _at_least_2d(input: Tensor) -> Tensor:
-    ndim = input._array.ndim
-    if ndim == 0:
-        return reshape(input, (1, 1))
-    return unsqueeze(input, 0) if ndim == 1 else input  # type: ignore[no-any-return]
-
-
-def _at_least_3d(input: Tensor) -> Tensor:
-    ndim = input._array.ndim
-    if ndim == 0:
-        return reshape(input, (1, 1, 1))
-    if ndim == 1:
-        input = unsqueeze(input, 0)
-    return unsqueeze(input, -1) if ndim < 3 else input  # type: ignore[no-any-return]
-
-
-def atleast_1d(*tensors: Any) -> Any:
-    """Each tensor with at least one dimension."""
-    return _each(_at_least_1d, tensors)
-
-
-def atleast_2d(*tensors: Any) -> Any:
-    """Each tensor with at least two dimensions; new ones come first."""
-    return _each(_at_least_2d, tensors)
-
-
-def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions; vectors become ``(1, n, 1)``."""
-    return _each(_at_least_3d, tensors)
-
-
-def _nonempty(tensors: Sequence[Any], name: str) -> Sequence[Any]:
-    if not len(tensors):
-        raise RuntimeError(f"{name} expects a non-empty TensorList")
-    return tensors
-
-
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensors side by side: `cat` along dimension 1, or 0 for vectors."""
-    parts = [_at_least_1d(t) for t in _nonempty(tensors, "hstack")]
-    return cat(parts, int(parts[0]._array.ndim > 1))
-
-
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensors below one another: `cat` along dimension 0, vectors as rows."""
-    return cat([_at_least_2d(t) for t in _nonempty(tensors, "vstack")], 0)
-
-
-row_stack = vstack
-
-
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensors behind one another: `cat` along dimension 2."""
-    return cat([_at_least_3d(t) for t in _nonempty(tensors, "dstack")], 2)
-
-
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """`hstack` with vectors as columns."""
-    columns = [
-        reshape(t, (t._array.size, 1)) if t._array.ndim <= 1 else t
-        for t in _nonempty(tensors, "column_stack")
-    ]
-    return hstack(columns)
-
-
-# Repeating and rearranging.
 
 repeated = op(
     "repeat(self, repeats)",
@@ -592,7 +257,7 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Views of the tensors in the shape that they broadcast to together."""
-    several = _tensors(tensors)
+    several = listed_tensors(tensors)
     shape = broadcast_shapes(*(t._array.shape for t in several))
     return tuple(t if t._array.shape == shape else expand_size(t, shape) for t in several)
 
@@ -602,7 +267,7 @@ def meshgrid(*tensors: Any, indexing: Literal["ij", "xy"] = "ij") -> tuple[Tenso
 
     ``"xy"`` exchanges the first two dimensions.
     """
-    vectors = _tensors(tensors)
+    vectors = listed_tensors(tensors)
     if not vectors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for vector in vectors:
@@ -632,9 +297,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of one element of each vector, as rows."""
     for vector in tensors:
         if vector._array.ndim != 1:
-            raise RuntimeError(
-                f"Expect a 1D vector, but got shape {list(vector._array.shape)}"
-            )
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector._array.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return stack([reshape(grid, (-1,)) for grid in meshgrid(*tensors)], 1)  # type: ignore[no-any-return]
@@ -643,9 +306,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All ways to choose `r` elements of a vector, as rows, in order."""
     if input._array.ndim != 1:
-        raise RuntimeError(
-            f"Expect a 1D vector, but got shape {list(input._array.shape)}"
-        )
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._array.shape)}")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
@@ -677,7 +338,13 @@ def _triangle(kernel: Any, row: int, col: int, offset: int, dtype: Any) -> Tenso
 
 
 def tril_indices(
-    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
 ) -> Tensor:
     """The rows and columns of the lower triangle of a matrix, as a tensor of two rows."""
     check_device(device)
@@ -685,7 +352,13 @@ def tril_indices(
 
 
 def triu_indices(
-    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
 ) -> Tensor:
     """The rows and columns of the upper triangle of a matrix, as a tensor of two rows."""
     check_device(device)
@@ -693,7 +366,6 @@ def triu_indices(
 
 
 METHODS = (
-    "broadcast_to chunk diag diag_embed diagflat dsplit flip fliplr flipud hsplit repeat "
-    "repeat_interleave roll rot90 split split_with_sizes tensor_split tile tril tril_ triu triu_ "
-    "unbind unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit"
+    "broadcast_to diag diag_embed diagflat flip fliplr flipud kron repeat repeat_interleave roll "
+    "rot90 tile tril tril_ triu triu_"
 )

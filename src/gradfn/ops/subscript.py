@@ -14,14 +14,15 @@ import numpy as np
 from .. import raw
 from ..autograd.variable import Variable
 from .conversion import type_name
-from .indexing import copy_, fill_, index_at, index_put_, positions
-from .view import alias, expand_size, reshape, select, slice_dim, unsqueeze, view_shape
+from .filling import copy_, fill_
+from .indexing import index_at, index_put_, positions
+from .view import alias, expand_size, reshape, unsqueeze, view_shape
+from .windows import select, slice_dim
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
 __all__: list[str] = []
-
 
 
 def __getitem__(input: Tensor, index: Any) -> Tensor:

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..autograd.inplace import check_target, rebase
-from ..autograd.modes import get_mode
 from ..autograd.variable import Variable
 from ..device import contiguous_format
-from ..raw.strided import geometry
 from ..shapes import infer_size, sizes_of, wrap_dim
 from .conversion import clone
 from .declare import op
@@ -20,19 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adjoint",
-    "as_strided",
-    "as_strided_",
-    "diagonal",
     "flatten",
-    "imag",
     "moveaxis",
     "movedim",
-    "narrow",
     "permute",
     "ravel",
-    "real",
     "reshape",
-    "select",
     "squeeze",
     "swapaxes",
     "swapdims",
@@ -40,8 +30,6 @@ __all__ = [
     "transpose",
     "unflatten",
     "unsqueeze",
-    "view_as_complex",
-    "view_as_real",
 ]
 
 # The history of a view whose base was written to, and its adjoint: Note [In-place and views].
@@ -247,9 +235,7 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     return permute_dims(input, sizes_of(order) if dims is None else sizes_of((dims,)))  # type: ignore[no-any-return]
 
 
-def movedim(
-    input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
-) -> Tensor:
+def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """A view with the dimensions `source` moved to the positions `destination`."""
     ndim = input._array.ndim
     sources = [source] if isinstance(source, int) else list(source)
@@ -326,7 +312,7 @@ unsqueeze = op(
 )
 
 
-def _unsqueeze_to(F: Any, g: Any, shape: Sequence[int], dim: Any = None) -> Any:
+def unsqueeze_to(F: Any, g: Any, shape: Sequence[int], dim: Any = None) -> Any:
     """Put back what squeezing an array of `shape` took away."""
     dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
     for d in sorted(d % len(shape) for d in dims if shape):
@@ -340,7 +326,7 @@ squeeze_all = op(
     kernel=raw.squeeze,
     view=True,
     tangent="linear",
-    self=lambda F, g, self_shape: _unsqueeze_to(F, g, self_shape),
+    self=lambda F, g, self_shape: unsqueeze_to(F, g, self_shape),
 )
 squeeze_dim = op(
     "squeeze.dim(self, dim)",
@@ -348,7 +334,7 @@ squeeze_dim = op(
     node="SqueezeBackward1",
     view=True,
     tangent="linear",
-    self=lambda F, g, self_shape, dim: _unsqueeze_to(F, g, self_shape, dim),
+    self=lambda F, g, self_shape, dim: unsqueeze_to(F, g, self_shape, dim),
 )
 squeeze_dims = op(
     "squeeze.dims(self, dim)",
@@ -356,7 +342,7 @@ squeeze_dims = op(
     node="SqueezeBackward2",
     view=True,
     tangent="linear",
-    self=lambda F, g, self_shape, dim: _unsqueeze_to(F, g, self_shape, dim),
+    self=lambda F, g, self_shape, dim: unsqueeze_to(F, g, self_shape, dim),
 )
 
 
@@ -394,260 +380,9 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     return expand_size(input, other._array.shape)  # type: ignore[no-any-return]
 
 
-# Windows.
-
-select = op(
-    "select(self, dim, index)",
-    kernel=raw.select,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, self_shape, dim, index: F.select_backward(g, self_shape, dim, index),
-    doc="A view of the slice at `index` of dimension `dim`, which goes.",
-)
-select_backward = op(
-    "select_backward(self, shape, dim, index)",
-    kernel=raw.select_backward,
-    tangent="linear",
-    self=lambda F, g, dim, index: F.select(g, dim, index),
-)
-slice_dim = op(
-    "slice(self, dim=0, start=None, end=None, step=1)",
-    kernel=raw.slice_dim,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, self_shape, dim, start, end, step: F.slice_backward(
-        g, self_shape, dim, start, end, step
-    ),
-)
-slice_backward = op(
-    "slice_backward(self, shape, dim, start, end, step)",
-    kernel=raw.slice_backward,
-    tangent="linear",
-    self=lambda F, g, dim, start, end, step: F.slice_dim(g, dim, start, end, step),
-)
-
-
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """A view of `length` positions of dimension `dim`, from `start` on.
-
-    RuntimeError where they reach beyond the dimension.
-    """
-    if not input._array.ndim:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if length < 0:
-        raise RuntimeError(f"narrow(): length must be non-negative, not {length}")
-    size = input._array.shape[wrap_dim(dim, input._array.ndim)]
-    if isinstance(start, Variable) and (start._array.ndim or start._array.dtype.kind not in "iu"):
-        raise RuntimeError(
-            "start must be an 0-dim integral Tensor, but it has shape "
-            f"{list(start._array.shape)} and dtype {start.dtype}"
-        )
-    first = start.__index__()
-    if not -size <= first <= size:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {first})"
-        )
-    first += size if first < 0 else 0
-    if first + length > size:
-        raise RuntimeError(
-            f"start ({first}) + length ({length}) exceeds dimension size ({size})."
-        )
-    return slice_dim(input, dim, first, first + length)  # type: ignore[no-any-return]
-
-
-diagonal = op(
-    "diagonal(self, offset=0, dim1=0, dim2=1)",
-    kernel=raw.diagonal,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, self_shape, offset, dim1, dim2: F.diagonal_backward(
-        g, self_shape, offset, dim1, dim2
-    ),
-    doc="A view of the diagonals of the planes of `dim1` and `dim2`, as a new last dimension.",
-)
-diagonal_backward = op(
-    "diagonal_backward(self, shape, offset=0, dim1=0, dim2=1)",
-    kernel=raw.diagonal_backward,
-    tangent="linear",
-    self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2),
-)
-unfold = op(
-    "unfold(self, dimension, size, step)",
-    kernel=raw.unfold,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, self_shape, dimension, size, step: F.unfold_backward(
-        g, self_shape, dimension, size, step
-    ),
-    doc="A view of windows of `size`, one every `step` of a dimension, as a new last dimension.",
-)
-unfold_backward = op(
-    "unfold_backward(self, shape, dim, size, step)",
-    kernel=raw.unfold_backward,
-    tangent="linear",
-    self=lambda F, g, dim, size, step: F.unfold(g, dim, size, step),
-)
-window = op(
-    "as_strided(self, where)",
-    kernel=raw.window,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, where: F.base_of(g, where),
-)
-
-
-def as_strided(
-    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
-    """A view of the memory under `input`: sizes, strides and offset in elements, as given.
-
-    RuntimeError where they reach beyond the memory.
-    """
-    array = input._array
-    return window(input, geometry(array, raw.as_strided(array, size, stride, storage_offset)))  # type: ignore[no-any-return]
-
-
-# Complex numbers as pairs.
-
-view_as_real = op(
-    "view_as_real(self)",
-    kernel=raw.view_as_real,
-    view=True,
-    tangent="linear",
-    self=lambda F, g: F.view_as_complex(F.contiguous(g)),
-    doc="A view of complex numbers as pairs of real ones, in a new last dimension of size two.",
-)
-view_as_complex = op(
-    "view_as_complex(self)",
-    kernel=raw.view_as_complex,
-    view=True,
-    tangent="linear",
-    self=lambda F, g: F.view_as_real(g),
-    doc="A view of pairs of real numbers, the last dimension, as complex ones.",
-)
-
-
-def real(input: Tensor) -> Tensor:
-    """The real parts, as a view; real tensors are their own."""
-    if input._array.dtype.kind != "c":
-        return input
-    return select(view_as_real(input), -1, 0)  # type: ignore[no-any-return]
-
-
-def imag(input: Tensor) -> Tensor:
-    """The imaginary parts, as a view. RuntimeError for real tensors."""
-    if input._array.dtype.kind != "c":
-        raise RuntimeError(
-            f"imag is not implemented for tensors with non-complex dtypes; this one is {input.dtype}"
-        )
-    return select(view_as_real(input), -1, 1)  # type: ignore[no-any-return]
-
-
-# Changes of shape in place: the tensor becomes another view of its own memory.
-
-transposed_ = op(
-    "transpose_(self, dim0, dim1)",
-    kernel=raw.transpose,
-    node="TransposeBackward1",
-    self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1),
-)
-t_of = op("t_(self)", kernel=raw.t, node="TBackward1", self=lambda F, g: F.t(g))
-unsqueezed_ = op(
-    "unsqueeze_(self, dim)",
-    kernel=raw.unsqueeze,
-    node="UnsqueezeBackward1",
-    self=lambda F, g, dim: F.squeeze(g, dim),
-)
-squeezed_all_ = op(
-    "squeeze_(self)",
-    kernel=raw.squeeze,
-    node="SqueezeBackward3",
-    self=lambda F, g, self_shape: _unsqueeze_to(F, g, self_shape),
-)
-squeezed_dim_ = op(
-    "squeeze_.dim(self, dim)",
-    kernel=raw.squeeze,
-    node="SqueezeBackward4",
-    self=lambda F, g, self_shape, dim: _unsqueeze_to(F, g, self_shape, dim),
-)
-squeezed_dims_ = op(
-    "squeeze_.dims(self, dim)",
-    kernel=raw.squeeze,
-    node="SqueezeBackward5",
-    self=lambda F, g, self_shape, dim: _unsqueeze_to(F, g, self_shape, dim),
-)
-window_ = op(
-    "as_strided_(self, where)",
-    kernel=raw.window,
-    node="AsStridedBackward1",
-    self=lambda F, g, where: F.base_of(g, where),
-)
-
-
-def _become(input: Tensor, row: Any, *arguments: Any) -> Tensor:
-    """Give `input` the shape and the history that `row` makes of it; its memory stays."""
-    name = row.operator.name
-    check_target(input, name, get_mode(), input._edge is not None)
-    changed = row(input, *arguments)
-    input._array = changed._array
-    input.memory().write(name)
-    edge = changed._edge
-    if edge is not None and input._base is None:
-        rebase(input, edge[0])
-    elif edge is not None:
-        input._edge = edge
-    return input
-
-
-def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """`transpose` in place."""
-    return _become(input, transposed_, dim0, dim1)
-
-
-def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """`swapaxes` in place."""
-    return _become(input, transposed_, axis0, axis1)
-
-
-swapdims_ = transpose_
-
-
-def t_(input: Tensor) -> Tensor:
-    """`t` in place."""
-    return _become(input, t_of)
-
-
-def unsqueeze_(input: Tensor, dim: int) -> Tensor:
-    """`unsqueeze` in place."""
-    return _become(input, unsqueezed_, dim)
-
-
-def squeeze_(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """`squeeze` in place."""
-    if dim is None:
-        return _become(input, squeezed_all_)
-    return _become(input, squeezed_dim_ if isinstance(dim, int) else squeezed_dims_, dim)
-
-
-def as_strided_(
-    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
-    """`as_strided` in place."""
-    array = input._array
-    where = geometry(array, raw.as_strided(array, size, stride, storage_offset))
-    return _become(input, window_, where)
-
-
 def _is_view(input: Tensor) -> bool:
     """Whether this tensor is a differentiable view of another, its `_base`."""
     return input._base is not None
-
-
-def _set_part(part: Any) -> Any:
-    def write(input: Tensor, value: Any) -> None:
-        part(input)[...] = value
-
-    return write
 
 
 PROPERTIES = {
@@ -655,11 +390,8 @@ PROPERTIES = {
     "mT": property(_matrix_transpose),
     "H": property(_hermitian),
     "mH": property(adjoint),
-    "real": property(real, _set_part(real)),
-    "imag": property(imag, _set_part(imag)),
 }
 METHODS = (
-    "_is_view adjoint as_strided as_strided_ diagonal expand expand_as flatten moveaxis movedim "
-    "narrow permute ravel reshape reshape_as select squeeze squeeze_ swapaxes swapaxes_ swapdims "
-    "swapdims_ t t_ transpose transpose_ unflatten unfold unsqueeze unsqueeze_ view view_as"
+    "_is_view adjoint expand expand_as flatten moveaxis movedim permute ravel reshape reshape_as "
+    "squeeze swapaxes swapdims t transpose unflatten unsqueeze view view_as"
 )

@@ -8,11 +8,14 @@ names of their operators.
 from .activation import *
 from .copying import *
 from .elementwise import *
+from .embeddings import *
 from .indexing import *
+from .loss import *
 from .products import *
 from .ranges import *
 from .reduction import *
 from .scan import *
+from .scatter import *
 from .shaping import *
 from .softmaxes import *
 from .sorting import *

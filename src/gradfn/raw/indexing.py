@@ -83,9 +83,7 @@ def _index_backward_by_rows(
     positions = np.zeros((), np.int64)
     for i, size in zip(indices, sizes, strict=True):
         positions = positions * size + np.where(i < 0, i + size, i)
-    rows = np.moveaxis(
-        g, range(first, first + positions.ndim), range(positions.ndim)
-    )
+    rows = np.moveaxis(g, range(first, first + positions.ndim), range(positions.ndim))
     rest = (*shape[:first], *shape[after:])
     out = np.zeros((*sizes, *rest), g.dtype)
     if g.size:
@@ -156,8 +154,7 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
     if not self.ndim:
         if index.size != 1:
             raise RuntimeError(
-                "index_select(): Index to scalar can have only 1 value, got "
-                f"{index.size} value(s)"
+                f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
             )
         return self.copy()
     return np.take(self, index.reshape(-1), dim)
@@ -206,7 +203,7 @@ def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
     if not self.ndim:
         return value.copy() if index.size else self.copy()
     out = self.copy()
-    _check_range(index, dim, self.shape[dim], negative=True)
+    check_range(index, dim, self.shape[dim], negative=True)
     out[(*EVERYTHING * dim, index.reshape(-1))] = value
     return out
 
@@ -247,12 +244,12 @@ def _check_index_op(name: str, self: Array, dim: int, index: Array, source: Arra
             )
     size = self.shape[dim] if self.ndim else 1
     if name == "index_copy":
-        _check_range(index, dim, size, prefix="index_copy_(): ")
+        check_range(index, dim, size, prefix="index_copy_(): ")
     else:
-        _check_range(index, dim, size, error=RuntimeError)
+        check_range(index, dim, size, error=RuntimeError)
 
 
-def _check_range(
+def check_range(
     index: Array,
     dim: int,
     size: int,
@@ -265,100 +262,6 @@ def _check_range(
     if index.size and (index.min() < low or index.max() >= size):
         bad = index[(index < low) | (index >= size)].flat[0]
         raise error(prefix + out_of_bounds(bad, dim, size))
-
-
-def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
-    dim = wrap_dim(dim, self.ndim)
-    _check_gather("gather", self, dim, index)
-    if not index.size:
-        return np.empty(index.shape, self.dtype)
-    if not self.ndim or not index.ndim:
-        return np.broadcast_to(self.reshape(-1)[:1], index.size).reshape(index.shape).copy()
-    return np.take_along_axis(_corner(self, index.shape, dim), index, dim)
-
-
-def _check_gather(name: str, self: Array, dim: int, index: Array, src: Any = None) -> None:
-    """The checks that the gathers and scatters share."""
-    if not index.size:
-        return
-    if index.dtype not in (np.int64, np.int32):
-        raise RuntimeError(
-            f"{name}(): Expected dtype int32/int64 for index, not {dtypes.from_numpy(index.dtype)}"
-        )
-    if max(index.ndim, 1) != max(self.ndim, 1):
-        raise RuntimeError(
-            "Index tensor must have the same number of dimensions as "
-            f"{'input' if name == 'gather' else 'self'} tensor: {index.ndim} and {self.ndim}"
-        )
-    if isinstance(src, np.ndarray) and max(src.ndim, 1) != max(index.ndim, 1):
-        raise RuntimeError(
-            "Index tensor must have the same number of dimensions as src tensor: "
-            f"{index.ndim} and {src.ndim}"
-        )
-    for axis, size in enumerate(index.shape):
-        if self.ndim and axis != dim and size > self.shape[axis]:
-            raise RuntimeError(
-                f"Size does not match at dimension {axis} expected index {list(index.shape)} to be "
-                f"{'no larger' if name == 'gather' else 'smaller'} than self {list(self.shape)} "
-                f"apart from dimension {dim}"
-            )
-        if isinstance(src, np.ndarray) and src.ndim and size > src.shape[axis]:
-            raise RuntimeError(
-                f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)} "
-                f"in every dimension; dimension {axis} is"
-            )
-    _check_range(index, dim, self.shape[dim] if self.ndim else 1, error=RuntimeError)
-
-
-def _corner(self: Array, shape: Shape, dim: int | None = None) -> Array:
-    """The first elements of `self` as far as `shape` reaches, all of them along `dim`."""
-    return self[tuple(slice(None if axis == dim else n) for axis, n in enumerate(shape))]
-
-
-def gather_backward(g: Array, shape: Shape, dim: int, index: Array) -> Array:
-    return scatter_add(np.zeros(shape, g.dtype), dim, index, g)
-
-
-def _scattered(self: Array, dim: int, index: Array) -> tuple[Array, Array]:
-    """A row-major copy of `self`, and the flat positions that `index` along `dim` names."""
-    out = np.array(self, order="C", ndmin=1)
-    index = index.reshape(index.shape or (1,))
-    step = int(np.prod(out.shape[dim + 1 :], dtype=np.int64))
-    corner = _corner(np.arange(out.size).reshape(out.shape).take([0], dim), index.shape, dim)
-    return out, corner + index * step
-
-
-def scatter(self: Array, dim: int, index: Array, src: Any) -> Array:
-    """A copy of `self` with ``out[index[i, j], j] = src[i, j]`` (for `dim` 0)."""
-    dim = wrap_dim(dim, self.ndim)
-    _check_gather("scatter", self, dim, index, src)
-    if isinstance(src, np.ndarray):
-        _check_same_dtype("scatter", self, src)
-    if not index.size:
-        return self.copy()
-    out, positions = _scattered(self, dim, index)
-    values = _corner(np.atleast_1d(src), positions.shape) if np.ndim(src) else src
-    out.reshape(-1)[positions] = np.asarray(values).astype(self.dtype, copy=False)
-    return out.reshape(self.shape)
-
-
-def _check_same_dtype(name: str, self: Array, src: Array) -> None:
-    if self.dtype != src.dtype:
-        raise RuntimeError(
-            f"{name}(): Expected self.dtype to be equal to src.dtype, but they are "
-            f"{dtypes.from_numpy(self.dtype)} and {dtypes.from_numpy(src.dtype)}"
-        )
-
-
-def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
-    dim = wrap_dim(dim, self.ndim)
-    _check_gather("scatter_add", self, dim, index, src)
-    _check_same_dtype("scatter", self, src)
-    if not index.size:
-        return self.copy()
-    out, positions = _scattered(self, dim, index)
-    add_at(out.reshape(-1), positions, _corner(np.atleast_1d(src), positions.shape))
-    return out.reshape(self.shape)
 
 
 # Flat positions and masks.
@@ -374,7 +277,9 @@ def take(self: Array, index: Array) -> Array:
     size = self.size
     if index.size and (index.min() < -size or index.max() >= size):
         bad = index[(index < -size) | (index >= size)].flat[0]
-        raise IndexError(f"out of range: tried to access index {bad} on a tensor of {size} elements.")
+        raise IndexError(
+            f"out of range: tried to access index {bad} on a tensor of {size} elements."
+        )
     return np.asarray(self.reshape(-1)[index])
 
 
@@ -449,8 +354,7 @@ def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
     count = int(np.count_nonzero(chosen))
     if count > source.size:
         raise RuntimeError(
-            "Number of elements of source < number of ones in mask: "
-            f"{source.size} < {count}"
+            f"Number of elements of source < number of ones in mask: {source.size} < {count}"
         )
     out[chosen] = source.reshape(-1)[:count]
     return out
@@ -553,8 +457,6 @@ __all__ = [
     "distinct",
     "fill",
     "diagonal_scatter",
-    "gather",
-    "gather_backward",
     "index_add",
     "index_at",
     "index_backward",
@@ -572,8 +474,6 @@ __all__ = [
     "out_of_bounds",
     "nonzero",
     "put",
-    "scatter",
-    "scatter_add",
     "searchsorted",
     "select_scatter",
     "slice_scatter",

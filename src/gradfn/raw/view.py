@@ -73,9 +73,7 @@ def view_dtype(self: Array, dtype: np.dtype[Any]) -> Array:
     if not self.ndim:
         raise RuntimeError(f"self.dim() cannot be 0 {change}")
     if self.strides[-1] != own:
-        raise RuntimeError(
-            f"self.stride(-1) must be 1 {change}, but got {self.strides[-1] // own}"
-        )
+        raise RuntimeError(f"self.stride(-1) must be 1 {change}, but got {self.strides[-1] // own}")
     if self.shape[-1] * own % other:
         raise RuntimeError(
             f"self.size(-1) must be divisible by {other // own} {change}, but got {self.shape[-1]}"
@@ -282,7 +280,9 @@ def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > total:
-        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {total} but size is {size}")
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {dim} is {total} but size is {size}"
+        )
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
     if not self.ndim:

@@ -1,0 +1,85 @@
+"""Writing to a whole tensor: copies, constants, zeros."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import raw
+from ..autograd.variable import Variable
+from .declare import op
+from .emit import inplace
+from .windows import as_strided
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+__all__ = [
+    "fill",
+    "fill_",
+    "zero_",
+]
+
+copied_into = op(
+    "copy(self, src, non_blocking=False)",
+    kernel=raw.copied_into,
+    node="CopyBackwards",
+    self=lambda F, g: F.zeros_like(g),
+    src=lambda g: g,
+)
+filled = op(
+    "fill(self, value)",
+    kernel=raw.fill,
+    self=lambda F, g: F.zeros_like(g),
+)
+filled_by_tensor = op(
+    "fill.Tensor(self, value)",
+    kernel=raw.fill,
+    node="FillBackward1",
+    self=lambda F, g: F.zeros_like(g),
+    value=lambda F, g: F.sum(g),
+)
+filled_in_place = op(
+    "fill.in_place(self, value)",
+    kernel=raw.fill,
+    node="FillBackward2",
+    self=lambda F, g: F.zeros_like(g),
+)
+filled_in_place_by_tensor = op(
+    "fill.in_place_Tensor(self, value)",
+    kernel=raw.fill,
+    node="FillBackward3",
+    self=lambda F, g: F.zeros_like(g),
+    value=lambda F, g: F.sum(g),
+)
+zeroed = op("zero.in_place(self)", kernel=raw.zeros_like, self=lambda F, g: F.zeros_like(g))
+copy_ = inplace(copied_into)
+_fill_, fill_tensor_ = map(inplace, (filled_in_place, filled_in_place_by_tensor))
+zero_ = inplace(zeroed)
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like `input` with `value`, a number or a 0-d tensor, everywhere."""
+    return (filled_by_tensor if isinstance(value, Variable) else filled)(input, value)  # type: ignore[no-any-return]
+
+
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """Write `value`, a number or a 0-d tensor, everywhere."""
+    return (fill_tensor_ if isinstance(value, Variable) else _fill_)(input, value)  # type: ignore[no-any-return]
+
+
+def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal; `wrap` goes on below it in tall matrices."""
+    array = input._array
+    if array.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if array.ndim > 2 and len(set(array.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    height, width = array.shape[0], array.shape[1]
+    size, step = min(array.shape), sum(array.strides) // array.itemsize
+    if wrap and array.ndim == 2 and height > width + 1:
+        size = (array.size + step - 1) // step
+    fill_(as_strided(input, (size,), (step,)), fill_value)
+    return input
+
+
+METHODS = "copy_ fill_ fill_diagonal_ zero_"
