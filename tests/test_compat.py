@@ -1,5 +1,6 @@
 """`import torch` means gradfn: its modules, what they lack, and programs run as under `python`."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -71,6 +72,19 @@ def test_names_are_missed_without_compat_too() -> None:
     assert not hasattr(gradfn, "nonesuch")
     with pytest.raises(AttributeError, match=r"^torch\.nonesuch is not in gradfn yet$"):
         gradfn.nonesuch  # noqa: B018
+
+
+FRONT_DOORS = """
+    accelerator autograd backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
+    backends.mps backends.openmp cuda linalg mps nn nn.functional random utils version xpu
+"""
+
+
+@pytest.mark.parametrize("name", FRONT_DOORS.split())
+def test_front_doors_name_what_they_lack(name: str) -> None:
+    module = importlib.import_module(f"gradfn.{name}")
+    with pytest.raises(AttributeError, match=rf"^torch\.{name}\.nonesuch is not in gradfn yet$"):
+        module.nonesuch  # noqa: B018
 
 
 def test_a_torch_that_is_there_already_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .autograd.variable import Variable
 from .device import cpu
 from .device import device as Device
+from .missing import missing
 from .raw.random import Array, MersenneTwister
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ __all__ = [
     "seed",
     "set_rng_state",
 ]
+
+__getattr__ = missing(__name__)
 
 
 class Generator(MersenneTwister):

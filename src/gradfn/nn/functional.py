@@ -1,5 +1,6 @@
 """`torch.nn.functional`: the functions of neural networks, which the table of operators has."""
 
+from ..missing import missing
 from ..ops.activation import (
     celu,
     celu_,
@@ -129,3 +130,5 @@ __all__ = [
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
 ]
+
+__getattr__ = missing(__name__)
