@@ -59,7 +59,7 @@ zero_ = inplace(zeroed)
 
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor like `input` with `value`, a number or a 0-d tensor, everywhere."""
-    return (filled_by_tensor if isinstance(value, Variable) else filled)(input, value)  # type: ignore[no-any-return]
+    return (filled_by_tensor if isinstance(value, Variable) else filled)(input, value)
 
 
 def fill_(input: Tensor, value: Any) -> Tensor:

@@ -119,7 +119,7 @@ def index_put(
     """
     found, dims = positions(input, indices)
     _check_put(input, values)
-    return index_put_at(input, found, values, dims, accumulate)  # type: ignore[no-any-return]
+    return index_put_at(input, found, values, dims, accumulate)
 
 
 def index_put_(
@@ -195,7 +195,7 @@ _index_fill_value_, _index_fill_tensor_ = map(inplace, (index_fill_value, index_
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with `value`, a number or a 0-d tensor, in the slices that `index` lists."""
     row = index_fill_tensor if isinstance(value, Variable) else index_fill_value
-    return row(input, dim, index, value)  # type: ignore[no-any-return]
+    return row(input, dim, index, value)
 
 
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
@@ -279,7 +279,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 def argwhere(input: Tensor) -> Tensor:
     """The positions of the elements that are not zero, one row each."""
-    return nonzero_at(input)  # type: ignore[no-any-return]
+    return nonzero_at(input)
 
 
 # One part of a tensor replaced, in a copy.
@@ -352,7 +352,7 @@ def searchsorted(
         sorted_sequence = gather(sorted_sequence, -1, sorter)
     values = input if isinstance(input, Variable) else Variable.wrap(np.asarray(input))
     after = right or side == "right"
-    return sorted_positions(sorted_sequence, values, right=after, int32=out_int32)  # type: ignore[no-any-return]
+    return sorted_positions(sorted_sequence, values, right=after, int32=out_int32)
 
 
 def bucketize(

@@ -71,7 +71,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> 
         raise TypeError(
             "cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
         )
-    return joined(tensors, dim if axis is None else axis)  # type: ignore[no-any-return]
+    return joined(tensors, dim if axis is None else axis)
 
 
 concat = concatenate = cat
@@ -99,7 +99,7 @@ def _at_least_2d(input: Tensor) -> Tensor:
     ndim = input._array.ndim
     if ndim == 0:
         return reshape(input, (1, 1))
-    return unsqueeze(input, 0) if ndim == 1 else input  # type: ignore[no-any-return]
+    return unsqueeze(input, 0) if ndim == 1 else input
 
 
 def _at_least_3d(input: Tensor) -> Tensor:
@@ -108,7 +108,7 @@ def _at_least_3d(input: Tensor) -> Tensor:
         return reshape(input, (1, 1, 1))
     if ndim == 1:
         input = unsqueeze(input, 0)
-    return unsqueeze(input, -1) if ndim < 3 else input  # type: ignore[no-any-return]
+    return unsqueeze(input, -1) if ndim < 3 else input
 
 
 def atleast_1d(*tensors: Any) -> Any:

@@ -72,7 +72,7 @@ def scatter(
     """
     src = value if src is None else src
     row = scatter_src if isinstance(src, Variable) else scatter_value
-    return row(input, dim, index, src)  # type: ignore[no-any-return]
+    return row(input, dim, index, src)
 
 
 def scatter_(
@@ -96,7 +96,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     """`gather` with `input` and `indices` broadcast apart from `dim`; flattened without `dim`."""
     if dim is None:
         indices = _from_the_front(indices, input._array.size)
-        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))  # type: ignore[no-any-return]
+        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
     shape, wanted = input._array.shape, indices._array.shape
     if len(shape) != len(wanted):
         raise RuntimeError(
@@ -115,7 +115,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         expand_size(tensor, (*common[:dim], tensor._array.shape[dim], *common[dim + 1 :]))
         for tensor in (input, indices)
     )
-    return gather(next(both), dim, next(both))  # type: ignore[no-any-return]
+    return gather(next(both), dim, next(both))
 
 
 METHODS = "gather scatter scatter_ scatter_add scatter_add_ take_along_dim"

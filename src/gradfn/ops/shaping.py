@@ -12,6 +12,7 @@ from .. import raw
 from ..autograd.variable import Variable
 from ..device import check_device, contiguous_format
 from ..shapes import broadcast_shapes, sizes_of, wrap_dim
+from .arithmetic import mul
 from .conversion import clone
 from .declare import op
 from .emit import inplace
@@ -62,13 +63,13 @@ unrepeat = op(
 
 def repeat(input: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     """Copies of the tensor beside one another: ``x.repeat(2, 1)`` for two below each other."""
-    return repeated(input, sizes_of(times) if repeats is None else sizes_of((repeats,)))  # type: ignore[no-any-return]
+    return repeated(input, sizes_of(times) if repeats is None else sizes_of((repeats,)))
 
 
 def tile(input: Tensor, *repeats: Any, dims: Any = None) -> Tensor:
     """`repeat`, with ones in front of too few `dims`."""
     times = sizes_of(repeats) if dims is None else sizes_of((dims,))
-    return repeated(input, (1,) * (input._array.ndim - len(times)) + times)  # type: ignore[no-any-return]
+    return repeated(input, (1,) * (input._array.ndim - len(times)) + times)
 
 
 flipped = op(
@@ -86,21 +87,21 @@ def flip(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     >>> gradfn.flip(gradfn.arange(3), (0,))
     tensor([2, 1, 0])
     """
-    return flipped(input, sizes_of(order) if dims is None else sizes_of((dims,)))  # type: ignore[no-any-return]
+    return flipped(input, sizes_of(order) if dims is None else sizes_of((dims,)))
 
 
 def fliplr(input: Tensor) -> Tensor:
     """`flip` along dimension 1."""
     if input._array.ndim < 2:
         raise RuntimeError(f"Input must be >= 2-d, not {input._array.ndim}-d, for fliplr")
-    return flipped(input, (1,))  # type: ignore[no-any-return]
+    return flipped(input, (1,))
 
 
 def flipud(input: Tensor) -> Tensor:
     """`flip` along dimension 0."""
     if input._array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d for flipud")
-    return flipped(input, (0,))  # type: ignore[no-any-return]
+    return flipped(input, (0,))
 
 
 rolled = op(
@@ -121,7 +122,7 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: Any = ()) -> Tensor:
     Without `dims`, the flattened tensor is rolled. RuntimeError unless there are as many shifts as
     dims.
     """
-    return rolled(input, _listed(shifts), _listed(dims))  # type: ignore[no-any-return]
+    return rolled(input, _listed(shifts), _listed(dims))
 
 
 rotated = op(
@@ -178,7 +179,7 @@ def repeat_interleave(
     if counts.size and counts.min() < 0:
         raise RuntimeError("repeats can not be negative")
     positions = np.repeat(np.arange(size), counts if counts.ndim else int(counts))
-    return index_select(input, dim, Variable.wrap(positions))  # type: ignore[no-any-return]
+    return index_select(input, dim, Variable.wrap(positions))
 
 
 def _interleave(input: Tensor, repeats: int, dim: int) -> Tensor:
@@ -190,7 +191,7 @@ def _interleave(input: Tensor, repeats: int, dim: int) -> Tensor:
         (*shape[: dim + 1], repeats, *shape[dim + 1 :]) if input._array.ndim else (repeats,),
     )
     dense = clone(spread, memory_format=contiguous_format)
-    return view_shape(dense, (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))  # type: ignore[no-any-return]
+    return view_shape(dense, (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
 
 
 # Diagonals.
@@ -216,15 +217,15 @@ diag_embed = op(
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A diagonal of a matrix, as a copy; or the matrix with a vector on a diagonal."""
     if input._array.ndim == 1:
-        return diag_embed(input, diagonal)  # type: ignore[no-any-return]
+        return diag_embed(input, diagonal)
     if input._array.ndim == 2:
-        return diagonal_copy(input, diagonal)  # type: ignore[no-any-return]
+        return diagonal_copy(input, diagonal)
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input._array.ndim}D")
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """The matrix with all elements on a diagonal."""
-    return diag_embed(reshape(input, (-1,)), offset)  # type: ignore[no-any-return]
+    return diag_embed(reshape(input, (-1,)), offset)
 
 
 blocks = op(
@@ -244,7 +245,7 @@ unblock = op(
 
 def block_diag(*tensors: Tensor) -> Tensor:
     """The matrix with the tensors as blocks along its diagonal, zeros elsewhere."""
-    return blocks(tensors)  # type: ignore[no-any-return]
+    return blocks(tensors)
 
 
 # Broadcasting and products of sets.
@@ -252,7 +253,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """A view in a shape that the tensor broadcasts to."""
-    return expand_size(input, tuple(size))  # type: ignore[no-any-return]
+    return expand_size(input, tuple(size))
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
@@ -300,7 +301,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector._array.shape)}")
     if len(tensors) == 1:
         return tensors[0]
-    return stack([reshape(grid, (-1,)) for grid in meshgrid(*tensors)], 1)  # type: ignore[no-any-return]
+    return stack([reshape(grid, (-1,)) for grid in meshgrid(*tensors)], 1)
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
@@ -318,7 +319,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         chosen &= order(left, right)
     mask = Variable.wrap(chosen)
     grids = meshgrid(*[input] * r)
-    return stack([masked_select(grid, mask) for grid in grids], 1)  # type: ignore[no-any-return]
+    return stack([masked_select(grid, mask) for grid in grids], 1)
 
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
@@ -329,7 +330,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     right = (1,) * (ndim - len(right)) + right
     outer = unsafe_view(input, [n for size in left for n in (size, 1)])
     inner = unsafe_view(other, [n for size in right for n in (1, size)])
-    return unsafe_view(outer * inner, [a * b for a, b in zip(left, right, strict=True)])  # type: ignore[no-any-return]
+    return unsafe_view(mul(outer, inner), [a * b for a, b in zip(left, right, strict=True)])
 
 
 def _triangle(kernel: Any, row: int, col: int, offset: int, dtype: Any) -> Tensor:

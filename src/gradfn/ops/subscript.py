@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def __getitem__(input: Tensor, index: Any) -> Tensor:
+def get_item(input: Tensor, index: Any) -> Tensor:
     """``input[index]``: a view for integers, slices, None and Ellipsis, a copy for the rest.
 
     Index tensors and lists pick elements, masks those where they are true. IndexError for what is
@@ -34,14 +34,14 @@ def __getitem__(input: Tensor, index: Any) -> Tensor:
     if index.__class__ is int:
         return _pick(input, 0, index, 0)
     if index.__class__ is slice and input._array.ndim:
-        return slice_dim(input, 0, *_bounds(index))  # type: ignore[no-any-return]
+        return slice_dim(input, 0, *_bounds(index))
     viewed, tensors = _apply_views(input, index)
     if tensors:
-        return index_at(viewed, *positions(viewed, tensors))  # type: ignore[no-any-return]
-    return alias(input) if viewed is input else viewed  # type: ignore[no-any-return]
+        return index_at(viewed, *positions(viewed, tensors))
+    return alias(input) if viewed is input else viewed
 
 
-def __setitem__(input: Tensor, index: Any, value: Any) -> None:
+def set_item(input: Tensor, index: Any, value: Any) -> None:
     """``input[index] = value``: a tensor that broadcasts, or a number, cast to the dtype.
 
     Gradients flow to the value and to the rest of the input. RuntimeError where the value does
@@ -131,7 +131,7 @@ def _apply_views(input: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
 def _items(index: Any) -> Sequence[Any]:
     """The parts of an index; a list counts as a tuple where not all in it are numbers."""
     if index.__class__ is tuple:
-        return index  # type: ignore[no-any-return]
+        return index
     if isinstance(index, list) and any(
         item is None or item is Ellipsis or isinstance(item, slice | Variable | Sequence)
         for item in index
@@ -146,7 +146,7 @@ def _converted(item: Any) -> Any:
         return item
     if isinstance(item, Variable):
         array = item._array
-        return int(array) if not array.ndim and _is_position(array) else item
+        return int(array) if not array.ndim and array.dtype.kind == "i" else item
     if isinstance(item, bool | np.bool_):
         return Variable.wrap(np.array(item, bool))
     if isinstance(item, str):
@@ -164,10 +164,6 @@ def _converted(item: Any) -> Any:
     )
 
 
-def _is_position(array: Any) -> bool:
-    return array.dtype.kind == "i"
-
-
 def _consumed(item: Any) -> int:
     """How many dimensions of the input an item takes."""
     if item is None or item is Ellipsis:
@@ -180,7 +176,7 @@ def _consumed(item: Any) -> int:
 def _pick(input: Tensor, dim: int, index: int, taken: int) -> Tensor:
     """The view at an integer; `taken` is the number of the dimension for errors."""
     try:
-        return select(input, dim, index)  # type: ignore[no-any-return]
+        return select(input, dim, index)
     except IndexError:
         if not input._array.ndim:
             raise IndexError(
@@ -214,7 +210,9 @@ def _narrowed(input: Tensor, dim: int, index: slice) -> Tensor:
     size = input._array.shape[dim]
     if step == 1 and (start or -size) <= -size and (end is None or end >= size):
         return input
-    return slice_dim(input, dim, start, end, step)  # type: ignore[no-any-return]
+    return slice_dim(input, dim, start, end, step)
 
+
+__getitem__, __setitem__ = get_item, set_item
 
 METHODS = "__getitem__ __setitem__"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from ..autograd.variable import Variable
 from ..device import contiguous_format
+from ..raw.strided import strided_base, strided_view
 from ..shapes import infer_size, sizes_of, wrap_dim
 from .conversion import clone
 from .declare import op
@@ -35,14 +36,14 @@ __all__ = [
 # The history of a view whose base was written to, and its adjoint: Note [In-place and views].
 view_of = op(
     "view_of(self, where)",
-    kernel=raw.view_of,
+    kernel=strided_view,
     node="AsStridedBackward0",
     tangent="linear",
     self=lambda F, g, where: F.base_of(g, where),
 )
 base_of = op(
     "base_of(self, where)",
-    kernel=raw.base_of,
+    kernel=strided_base,
     tangent="linear",
     self=lambda F, g, where: F.view_of(g, where),
 )
@@ -85,7 +86,7 @@ def view(input: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Ten
     if len(shape) == 1 and hasattr(shape[0], "itemsize"):
         (wanted,) = shape
     if wanted is None:
-        return view_shape(input, sizes_of(shape if size is None else (size,)))  # type: ignore[no-any-return]
+        return view_shape(input, sizes_of(shape if size is None else (size,)))
     out: Tensor = view_dtype(input, wanted.numpy)
     out._memory = input.memory()
     return out
@@ -93,7 +94,7 @@ def view(input: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Ten
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """`view` in the shape of `other`."""
-    return view_shape(input, other._array.shape)  # type: ignore[no-any-return]
+    return view_shape(input, other._array.shape)
 
 
 def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
@@ -109,11 +110,11 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     wanted = sizes_of(sizes) if shape is None else sizes_of((shape,))
     array = input._array
     if array.flags.c_contiguous:
-        return view_shape(input, wanted)  # type: ignore[no-any-return]
+        return view_shape(input, wanted)
     if _viewable(array, wanted):
-        return reshape_alias(input, wanted)  # type: ignore[no-any-return]
+        return reshape_alias(input, wanted)
     dense = clone(input, memory_format=contiguous_format)
-    return unsafe_view(dense, wanted)  # type: ignore[no-any-return]
+    return unsafe_view(dense, wanted)
 
 
 def _viewable(array: Any, shape: tuple[int, ...]) -> bool:
@@ -174,14 +175,14 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
             f"({shape[at]}) in the input tensor"
         )
-    return view_shape(input, (*shape[:at], *new, *shape[at + 1 :]))  # type: ignore[no-any-return]
+    return view_shape(input, (*shape[:at], *new, *shape[at + 1 :]))
 
 
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: a view where the tensor is contiguous."""
     if not input._array.flags.c_contiguous:
         input = clone(input, memory_format=contiguous_format)
-    return view_shape(input, (-1,))  # type: ignore[no-any-return]
+    return view_shape(input, (-1,))
 
 
 # Dimensions.
@@ -207,7 +208,7 @@ t = op(
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """A view with two dimensions exchanged: NumPy's name for `transpose`."""
-    return transpose(input, axis0, axis1)  # type: ignore[no-any-return]
+    return transpose(input, axis0, axis1)
 
 
 def _inverse(dims: Sequence[int]) -> tuple[int, ...]:
@@ -232,7 +233,7 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     >>> gradfn.permute(gradfn.zeros(2, 3, 4), (2, 0, 1)).shape
     torch.Size([4, 2, 3])
     """
-    return permute_dims(input, sizes_of(order) if dims is None else sizes_of((dims,)))  # type: ignore[no-any-return]
+    return permute_dims(input, sizes_of(order) if dims is None else sizes_of((dims,)))
 
 
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
@@ -251,11 +252,11 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
         if len(set(dims)) < len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
     if not ndim:
-        return alias(input)  # type: ignore[no-any-return]
+        return alias(input)
     order = [d for d in range(ndim) if d not in starts]
     for end, start in sorted(zip(ends, starts, strict=True)):
         order.insert(end, start)
-    return permute_dims(input, tuple(order))  # type: ignore[no-any-return]
+    return permute_dims(input, tuple(order))
 
 
 moveaxis = movedim
@@ -263,7 +264,7 @@ moveaxis = movedim
 
 def _reversed_dims(input: Tensor) -> Tensor:
     """A view with all dimensions reversed: the transposed matrix, for matrices."""
-    return permute_dims(input, tuple(range(input._array.ndim))[::-1])  # type: ignore[no-any-return]
+    return permute_dims(input, tuple(range(input._array.ndim))[::-1])
 
 
 def _matrix_transpose(input: Tensor) -> Tensor:
@@ -273,7 +274,7 @@ def _matrix_transpose(input: Tensor) -> Tensor:
             "tensor.mT is only supported on matrices or batches of matrices. Got "
             f"{input._array.ndim}-D tensor."
         )
-    return transpose(input, -2, -1)  # type: ignore[no-any-return]
+    return transpose(input, -2, -1)
 
 
 def _conjugate(input: Tensor) -> Tensor:
@@ -354,8 +355,8 @@ def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     torch.Size([2, 1])
     """
     if dim is None:
-        return squeeze_all(input)  # type: ignore[no-any-return]
-    return (squeeze_dim if isinstance(dim, int) else squeeze_dims)(input, dim)  # type: ignore[no-any-return]
+        return squeeze_all(input)
+    return (squeeze_dim if isinstance(dim, int) else squeeze_dims)(input, dim)
 
 
 expand_size = op(
@@ -372,12 +373,12 @@ def expand(input: Tensor, *sizes: Any, size: Any = None, implicit: bool = False)
 
     RuntimeError where another size would have to change.
     """
-    return expand_size(input, sizes_of(sizes) if size is None else sizes_of((size,)))  # type: ignore[no-any-return]
+    return expand_size(input, sizes_of(sizes) if size is None else sizes_of((size,)))
 
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """`expand` to the shape of `other`."""
-    return expand_size(input, other._array.shape)  # type: ignore[no-any-return]
+    return expand_size(input, other._array.shape)
 
 
 def _is_view(input: Tensor) -> bool:

@@ -79,7 +79,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     first += size if first < 0 else 0
     if first + length > size:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
-    return slice_dim(input, dim, first, first + length)  # type: ignore[no-any-return]
+    return slice_dim(input, dim, first, first + length)
 
 
 diagonal = op(
@@ -131,7 +131,7 @@ def as_strided(
     RuntimeError where they reach beyond the memory.
     """
     array = input._array
-    return window(input, geometry(array, raw.as_strided(array, size, stride, storage_offset)))  # type: ignore[no-any-return]
+    return window(input, geometry(array, raw.as_strided(array, size, stride, storage_offset)))
 
 
 # Complex numbers as pairs.
@@ -158,16 +158,17 @@ def real(input: Tensor) -> Tensor:
     """The real parts, as a view; real tensors are their own."""
     if input._array.dtype.kind != "c":
         return input
-    return select(view_as_real(input), -1, 0)  # type: ignore[no-any-return]
+    return select(view_as_real(input), -1, 0)
 
 
 def imag(input: Tensor) -> Tensor:
     """The imaginary parts, as a view. RuntimeError for real tensors."""
     if input._array.dtype.kind != "c":
         raise RuntimeError(
-            f"imag is not implemented for tensors with non-complex dtypes; this one is {input.dtype}"
+            "imag is not implemented for tensors with non-complex dtypes; "
+            f"this one is {input.dtype}"
         )
-    return select(view_as_real(input), -1, 1)  # type: ignore[no-any-return]
+    return select(view_as_real(input), -1, 1)
 
 
 def _set_part(part: Any) -> Any:

@@ -140,7 +140,8 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
     dim = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError(
-            f"index_select(): Index is supposed to be a vector, but it has shape {list(index.shape)}"
+            "index_select(): Index is supposed to be a vector, but it has shape "
+            f"{list(index.shape)}"
         )
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError(
@@ -167,7 +168,7 @@ def index_select_backward(g: Array, shape: Shape, dim: int, index: Array) -> Arr
 def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Array:
     dim = wrap_dim(dim, self.ndim)
     _check_index_op("index_add", self, dim, index, source)
-    if not alpha == 1:
+    if alpha != 1:
         source = source * np.asarray(alpha).astype(self.dtype)
     if not self.ndim:
         return np.add(self, source.reshape(()), out=...)
@@ -328,8 +329,8 @@ def masked_select(self: Array, mask: Array) -> Array:
         )
     if self.shape == mask.shape:
         return np.asarray(self[mask]).reshape(-1)
-    both = np.broadcast_arrays(self, mask)
-    return both[0][both[1]]
+    values, chosen = np.broadcast_arrays(self, mask)
+    return np.asarray(values[chosen])
 
 
 def masked_select_backward(g: Array, shape: Shape, mask: Array) -> Array:
@@ -431,8 +432,8 @@ def fill(self: Array, value: Any) -> Array:
 def _write(part: Array, src: Array, name: str) -> None:
     if part.shape != src.shape:
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-            f"slice size = {list(part.shape)}, in {name}"
+            "expected src to have a size equal to the slice of self. "
+            f"src size = {list(src.shape)}, slice size = {list(part.shape)}, in {name}"
         )
     part[...] = src
 
@@ -454,9 +455,9 @@ def searchsorted(
 
 __all__ = [
     "copied_into",
+    "diagonal_scatter",
     "distinct",
     "fill",
-    "diagonal_scatter",
     "index_add",
     "index_at",
     "index_backward",
@@ -471,8 +472,8 @@ __all__ = [
     "masked_scatter_backward",
     "masked_select",
     "masked_select_backward",
-    "out_of_bounds",
     "nonzero",
+    "out_of_bounds",
     "put",
     "searchsorted",
     "select_scatter",

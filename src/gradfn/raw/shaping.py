@@ -133,12 +133,12 @@ def rot90(self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
         )
     if self.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    axes = [wrap_dim(d, self.ndim) for d in dims]
+    axes = wrap_dim(dims[0], self.ndim), wrap_dim(dims[1], self.ndim)
     if axes[0] == axes[1]:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    return np.rot90(self, k, axes).copy()
+    return np.array(np.rot90(self, k, axes))
 
 
 def _check_matrix(self: Array, name: str) -> None:

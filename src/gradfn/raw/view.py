@@ -14,20 +14,20 @@ from .strided import Geometry
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-EVERYTHING = (slice(None),)
+EVERYTHING: tuple[Any, ...] = (slice(None),)
 
 
 def restride(self: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     """A writable array over the memory of `self`, from its first element on."""
     if self.flags.c_contiguous and self.dtype.kind in "biufc":
         try:
-            return np.ndarray(shape, self.dtype, self, 0, strides)  # type: ignore[arg-type]
+            return np.ndarray(shape, self.dtype, self, 0, strides)
         except (TypeError, ValueError):  # the window is larger than `self`
             pass
     return _as_strided(self, shape, strides, writeable=self.flags.writeable)
 
 
-def axis_at(dim: int, ndim: int) -> tuple[slice, ...]:
+def axis_at(dim: int, ndim: int) -> tuple[Any, ...]:
     """The index that leaves the dimensions before `dim` alone."""
     return EVERYTHING * wrap_dim(dim, ndim)
 
