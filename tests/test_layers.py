@@ -17,7 +17,7 @@ LAYERS = [
     "autograd",
     "creation fromdata interop printing random ranges serialization storage",
     "ops",
-    "sampling tensor",
+    "legacy queries sampling tensor",
     "accelerator backends cuda fft func linalg mps nn optim special utils xpu",
     "lens",
     "compat",

@@ -95,7 +95,7 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Unpack[Op
 
     >>> import gradfn
     >>> gradfn.randperm(4, generator=gradfn.Generator().manual_seed(0))
-    tensor([2, 0, 1, 3])
+    tensor([0, 1, 3, 2])
     """
     if not hasattr(n, "__index__"):
         raise TypeError(

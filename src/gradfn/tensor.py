@@ -158,12 +158,13 @@ class Tensor(Variable):
 
     def is_same_size(self, other: Tensor) -> bool:
         """Whether `other` has the same shape."""
-        return self._array.shape == other._array.shape
+        return bool(self._array.shape == other._array.shape)
 
     def is_set_to(self, tensor: Tensor) -> bool:
         """Whether `tensor` shows the same memory in the same way."""
-        ours, theirs = ((t.data_ptr(), t.shape, t.stride()) for t in (self, tensor))
-        return bool(ours == theirs)
+        if self.data_ptr() != tensor.data_ptr():
+            return False
+        return bool(self.shape == tensor.shape and self.stride() == tensor.stride())
 
     @property
     def itemsize(self) -> int:
@@ -298,10 +299,10 @@ class Tensor(Variable):
     def __iter__(self) -> Iterator[Tensor]:
         if self._array.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))  # type: ignore[attr-defined]
+        return iter(self.unbind(0))
 
     def __reversed__(self) -> Tensor:
-        return self if self._array.ndim == 0 else self.flip(0)  # type: ignore[attr-defined]
+        return self if self._array.ndim == 0 else self.flip(0)
 
     def __contains__(self, element: Any) -> bool:
         if not isinstance(element, Variable | bool | int | float | complex | np.generic):

@@ -42,7 +42,7 @@ def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tenso
     >>> gradfn.clone(gradfn.ones(2, requires_grad=True))
     tensor([1., 1.], grad_fn=<CloneBackward0>)
     """
-    return cast("Tensor", copied(input, _axes(input, memory_format)))
+    return copied(input, _axes(input, memory_format))
 
 
 def _axes(input: Tensor, wanted: memory_format | None) -> tuple[builtins.int, ...] | None:
@@ -157,7 +157,7 @@ def _converted(
     )
     if same and not copy:
         return input
-    return cast("Tensor", to_copy(input, target.numpy, axes))
+    return to_copy(input, target.numpy, axes)
 
 
 def _conversion(name: str, target: str) -> Any:

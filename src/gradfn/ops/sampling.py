@@ -12,6 +12,7 @@ import numpy as np
 
 from ..autograd.node import Array
 from ..autograd.variable import Variable
+from ..creation import empty
 from ..random import Generator, default_generator
 from ..raw import random
 from ..shapes import broadcast_shapes
@@ -262,8 +263,6 @@ def normal(
     elif isinstance(std, Variable):
         result = normal_by_std(mean, std, generator=generator)
     else:
-        from ..creation import empty
-
         if size is None:
             raise TypeError(
                 "normal() received an invalid combination of arguments: of two numbers, give the "

@@ -63,4 +63,5 @@ def logspace(start: Any, end: Any, n: int, base: float, dtype: np.dtype[Any]) ->
     """base to the powers `linspace(start, end, n)`."""
     if dtype.kind in "iu":
         return np.power(base, linspace(start, end, n, np.dtype(np.float64))).astype(dtype)
-    return np.power(dtype.type(base), linspace(start, end, n, dtype), dtype=dtype)
+    powers: Array = np.power(np.array(base, dtype), linspace(start, end, n, dtype), out=...)
+    return powers
