@@ -113,9 +113,17 @@ def _nll_loss(input: Any, target: Any, weight: Any, reduction: str, ignore_index
     if input.ndim <= 2:
         return nll_of(input, target, weight, kind, ignore_index)
     batch, classes, *sizes = input.shape
+    flat = len(sizes) == 2
+    if flat and target.ndim != 3:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{target.ndim}"
+        )
     if list(target.shape) != [batch, *sizes]:
-        raise RuntimeError(f"Expected target size {[batch, *sizes]}, got {list(target.shape)}")
-    if len(sizes) == 2:
+        got = f"(got input: {list(input.shape)} , target: {list(target.shape)}"
+        wanted = f"Expected target size {[batch, *sizes]}, got {list(target.shape)}"
+        raise RuntimeError(f"size mismatch {got})" if flat else wanted)
+    if flat:
         return nll_of_images(input, target, weight, kind, ignore_index)
     pixels = math.prod(sizes)
     images = input.contiguous().view(batch, classes, 1, pixels)

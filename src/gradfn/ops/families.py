@@ -4,7 +4,7 @@ Most rows need no rule of their own. Their ``tangent`` names the family that the
 
 ``"elementwise"``  The gradient formula of an input multiplies by the conjugate of a factor, and the
                    tangent is multiplied by the factor: ``conj(formula(conj(tangent)))``.
-``"linear"``       The operator itself, applied to the tangents of all its inputs.
+``"linear"``       The operator itself, applied to the tangents of all its differentiable inputs.
 ``"bilinear"``     Linear in each input: the sum over the inputs of the operator applied to the
                    tangent of that one and the values of the others.
 a function         Of words, as gradient formulas are; ``<input>_t`` is the tangent of an input.
@@ -21,10 +21,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import raw
-from ..autograd.readings import Arrays, Tensors
 from ..autograd.variable import Variable
 from .declare import Operator, words
 from .emit import FUNCTION, form
+from .runtime import is_number, wrapped_number
 
 Values: TypeAlias = Mapping[str, Any]
 Rule: TypeAlias = Callable[[Values, Values, Values, Any, Any], Any]
@@ -45,10 +45,19 @@ def tangent_rule(operator: Operator) -> Rule:
     apply = by_family[operator.tangent] if named else _own_rule
 
     def rule(primals: Values, tangents: Values, arguments: Values, result: Any, F: Any) -> Any:
+        primals = {name: _value(primal, F) for name, primal in primals.items()}
         given = {name: t for name, t in tangents.items() if t is not None}
         return _fit(apply(operator, primals, given, arguments, result, F), result, F)
 
     return rule
+
+
+def _value(primal: Any, F: Any) -> Any:
+    """The value of an input; numbers become 0-d arrays or tensors."""
+    if not is_number(primal):
+        return primal
+    tensor = wrapped_number(primal)
+    return tensor._array if F is raw else tensor
 
 
 def _elementwise(
@@ -69,7 +78,8 @@ def _elementwise(
 def _linear(
     operator: Operator, primals: Values, tangents: Values, arguments: Values, result: Any, F: Any
 ) -> Any:
-    return _call(operator, _filled(primals, tangents), arguments, F)
+    inputs = {**primals, **_filled(operator, primals, tangents)}
+    return _call(operator, inputs, arguments, F)
 
 
 def _bilinear(
@@ -86,7 +96,8 @@ def _own_rule(
     operator: Operator, primals: Values, tangents: Values, arguments: Values, result: Any, F: Any
 ) -> Any:
     known = _words(operator, primals, arguments, result, F)
-    known |= {f"{name}_t": t for name, t in _filled(primals, tangents).items()}
+    filled = _filled(operator, primals, tangents)
+    known |= {f"{name}_t": t for name, t in filled.items()}
     return operator.tangent(**{word: known[word] for word in words(operator.tangent)})
 
 
@@ -106,9 +117,13 @@ def _words(
     return known
 
 
-def _filled(primals: Values, tangents: Values) -> dict[str, Any]:
-    """Tangents for all inputs, zeros where there are none."""
-    return {name: _zeros_at(value, tangents.get(name)) for name, value in primals.items()}
+def _filled(operator: Operator, primals: Values, tangents: Values) -> dict[str, Any]:
+    """Tangents for all differentiable inputs, zeros where there are none."""
+    return {
+        name: _zeros_at(value, tangents.get(name))
+        for name, value in primals.items()
+        if operator.differentiable(name)
+    }
 
 
 def _zeros_at(primal: Any, tangent: Any) -> Any:
@@ -119,7 +134,7 @@ def _zeros_at(primal: Any, tangent: Any) -> Any:
         return tangent
     if isinstance(primal, Variable):
         return Variable.wrap(np.zeros_like(primal._array))
-    return np.zeros_like(primal) if isinstance(primal, np.ndarray) else type(primal)(0)
+    return np.zeros_like(primal)
 
 
 def _call(operator: Operator, inputs: Values, arguments: Values, F: Any) -> Any:
@@ -138,6 +153,9 @@ def _fit(tangent: Any, result: Any, F: Any) -> Any:
         return [_fit(t, r, F) for t, r in zip(parts, result, strict=True)]
     if tangent is None:
         return _zeros_at(result, None)
-    if F is raw:
-        return Arrays().conform(np.asarray(tangent), result, None)
-    return Tensors().conform(tangent, result._array, None)
+    array, due = (np.asarray(tangent), result) if F is raw else (tangent._array, result._array)
+    if array.dtype.kind == "c" and due.dtype.kind != "c":
+        tangent = tangent.real
+    if array.dtype == due.dtype:
+        return array if F is raw else tangent
+    return np.asarray(tangent).astype(due.dtype) if F is raw else tangent.to(result.dtype)

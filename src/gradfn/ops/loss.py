@@ -69,7 +69,7 @@ def _logits_target(
 squared = op(
     "mse_loss(self, target, reduction)",
     kernel=raw.mse_loss,
-    promote="float",
+    promote="number",
     self=lambda g, self, target, self_shape, reduction: (
         each(g, reduction, self_shape) * (2 * (self - target))
     ),

@@ -317,6 +317,11 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     >>> linear(tensor([1., 2.]), tensor([[3., 4.]]), tensor([10.]))
     tensor([21.])
     """
+    if input.ndim == 0 or weight.ndim == 0:
+        raise RuntimeError(
+            "both arguments to linear need to be at least 1D, but they are "
+            f"{input.ndim}D and {weight.ndim}D"
+        )
     if bias is None:
         return matmul(input, weight.t())
     if input.ndim == 2:

@@ -65,6 +65,11 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
 
 
 def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
+    dtype = from_numpy(self.dtype)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {dtype.scalar_name}"
+        )
     exponent = -target * self
     return reduced(np.log1p(np.exp(exponent), out=...).astype(self.dtype, copy=False), reduction)
 
@@ -90,6 +95,7 @@ def binary_cross_entropy_with_logits(
     log_sigmoid = np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))
     scale = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     losses = np.asarray((1 - target) * self - scale * log_sigmoid)
+    losses = losses.astype(np.result_type(self, target), copy=False)
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
@@ -165,7 +171,6 @@ def multi_margin_loss(
     self: Array, target: Array, weight: Array | None, p: int, margin: float, reduction: int
 ) -> Array:
     """For each sample of (samples, classes), the margins that its other classes violate."""
-    _check_floating(self, "multi_margin_loss_cpu_kernel")
     scores, labels = np.atleast_2d(self), target.reshape(-1)
     samples, classes = scores.shape
     if labels.size != samples or target.ndim > 1:
@@ -178,6 +183,7 @@ def multi_margin_loss(
         raise RuntimeError(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
         )
+    _check_floating(self, "multi_margin_loss_cpu_kernel")
     if np.any((labels < 0) | (labels >= classes)):
         raise RuntimeError(f"target out of range: the classes go from 0 to {classes - 1}")
     own = np.expand_dims(labels, 1)

@@ -102,10 +102,9 @@ def _check_mv(self: Array, mat: Array, vec: Array) -> None:
         raise RuntimeError(
             f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim} dimensions"
         )
-    sizes = f"got input ({self.size}), mat ({_by(mat)}), vec ({vec.size})"
-    fits = self is vec or self.size in (1, mat.shape[0])
-    if mat.shape[1] != vec.shape[0] or not fits:
-        raise RuntimeError(f"size mismatch, {sizes}")
+    rows = mat.shape[0] if self is vec else self.size
+    if mat.shape[1] != vec.shape[0] or rows not in (1, mat.shape[0]):
+        raise RuntimeError(f"size mismatch, got input ({rows}), mat ({_by(mat)}), vec ({vec.size})")
     if not self.dtype == mat.dtype == vec.dtype:
         names = f"{_name(self)}, {_name(mat)}, and {_name(vec)}"
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
