@@ -79,15 +79,14 @@ def grad(
     """The gradients of ``sum(output * grad_output)`` with respect to `inputs`, as a tuple.
 
     No `grad` field is touched. An input that the outputs do not depend on is an error, unless
-    `allow_unused` (its gradient is None) or `materialize_grads` (its gradient is zeros).
+    `allow_unused` (its gradient is None) or `materialize_grads` (its gradient is zeros). With
+    `is_grads_batched` each of `grad_outputs` has a leading batch dimension, and so has each result.
 
     >>> import gradfn
     >>> x = gradfn.tensor(2.0, requires_grad=True)
     >>> gradfn.autograd.grad(x**3, x)
     (tensor(12.),)
     """
-    if is_grads_batched:
-        raise NotImplementedError("autograd.grad(is_grads_batched=True) is not in gradfn yet")
     if not only_inputs:
         raise ValueError("only_inputs=False is no longer supported: use autograd.backward instead")
     if allow_unused is False and materialize_grads:
@@ -97,14 +96,23 @@ def grad(
         )
     wanted = _listed(inputs)
     targets = [_target(tensor, index) for index, tensor in enumerate(wanted)]
-    captured: Captured = dict.fromkeys(targets)
     keep = create_graph if retain_graph is None else retain_graph
-    roots = _roots(_listed(outputs), grad_outputs, create_graph)
-    run_backward(roots, keep, create_graph, captured, accumulate=False, by=here())
-    results = [captured[target] for target in targets]
+    started_at, by = _listed(outputs), here()
+
+    def gradients(grads: Tensors | None, keep: bool) -> list[Any]:
+        captured: Captured = dict.fromkeys(targets)
+        roots = _roots(started_at, grads, create_graph)
+        run_backward(roots, keep, create_graph, captured, accumulate=False, by=by)
+        return [captured[target] for target in targets]
+
+    if is_grads_batched:
+        results = _batched(gradients, started_at, grad_outputs, keep)
+    else:
+        results = gradients(grad_outputs, keep)
     for index, (tensor, result) in enumerate(zip(wanted, results, strict=True)):
         if result is None and materialize_grads:
-            results[index] = Variable.wrap(np.zeros_like(tensor._array))
+            shape, dtype = targets[index][0].metadata_of(targets[index][1])
+            results[index] = Variable.wrap(np.zeros(shape, dtype))
         elif result is None and not allow_unused:
             raise RuntimeError(
                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -112,6 +120,60 @@ def grad(
                 f"{list(tensor.shape)}."
             )
     return tuple(results)
+
+
+def _batched(
+    gradients: Callable[[Tensors, bool], list[Any]],
+    tensors: list[Any],
+    grad_tensors: Tensors | None,
+    keep: bool,
+) -> list[Any]:
+    """``gradients(grads, keep_graph)`` for each entry of the batch `grad_tensors`, stacked."""
+    batches = [None] * len(tensors) if grad_tensors is None else _listed(grad_tensors)
+    sizes = [_batch_size(*pair, index) for index, pair in enumerate(zip(tensors, batches))]
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension: the leading ones of grad_outputs"
+        )
+    last = sizes[0] - 1
+    entries = zip(*(batch.unbind(0) for batch in batches), strict=True)
+    rows = [gradients(entry, keep or index < last) for index, entry in enumerate(entries)]
+    columns = zip(*rows, strict=True)
+    return [None if any(g is None for g in column) else stacked(column) for column in columns]
+
+
+def _batch_size(tensor: Any, grads: Any, index: int) -> int:
+    """The leading dimension of `grads`, a batch of gradients of `tensor`."""
+    if grads is None:
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...): with is_grads_batched=True every output needs a batch of "
+            f"gradients, but grad_outputs[{index}] is None"
+        )
+    if not isinstance(grads, Variable):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(grads).__name__}")
+    shape = grads._array.shape
+    if not shape or not shape[0]:
+        raise IndexError(
+            f"grad_outputs[{index}] holds no gradient: with is_grads_batched=True its first "
+            f"dimension is the batch, and its shape is {list(shape)}"
+        )
+    due = tensor[0].metadata_of(tensor[1]).shape if _is_edge(tensor) else tensor._array.shape
+    if shape[1:] != due:
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as "
+            "the batch dimension. The sizes of the remaining dimensions are expected to match the "
+            f"shape of corresponding output, but grad_output[{index}] has entries of shape "
+            f"{_size(shape[1:])} and output[{index}] has a shape of {_size(due)}."
+        )
+    return shape[0]
+
+
+def stacked(tensors: Sequence[Any]) -> Any:
+    """The tensors, all of one shape, along a new first dimension; recorded."""
+    from ..ops.joining import stack
+
+    return stack(tensors)
 
 
 def _listed(tensors: Tensors) -> list[Any]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+import inspect
+import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import dtypes
-from .inplace import rebase
+from .inplace import ViewKind, rebase
 from .memory import tick
-from .modes import ModeChange, get_mode
-from .node import Freed, Metadata, Node
+from .modes import GRAD, ModeChange, get_mode
+from .node import Error, Freed, Metadata, Node
 from .saved import SavedTensor
 from .variable import LEAF, Variable
 
@@ -212,10 +214,18 @@ class Function(metaclass=FunctionMeta):
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
+        warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all "
-            "static, so you should invoke them on the class itself. Instantiating an autograd "
-            "function will raise an error in a future version of PyTorch."
+            "static, so you should invoke them on the class itself: use its apply.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with static forward method: call "
+            f"{type(self).__name__}.apply."
         )
 
     @staticmethod
@@ -257,41 +267,56 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and record it."""
+        separate = cls.setup_context is not Function.setup_context
+        if separate:
+            args = _with_defaults(cls.forward, args, kwargs)
+            kwargs = {}
         ctx: BackwardCFunction = cls._backward_cls()
         mode = get_mode()
         inputs = [a for a in args if isinstance(a, Variable)]
         ctx.needs_input_grad = tuple(isinstance(a, Variable) and a.requires_grad for a in args)
         recorded = mode.grad and any(ctx.needs_input_grad)
-        edges = [t.edge() if t.requires_grad and recorded else None for t in inputs]
         numbers = iter(range(len(inputs)))
         ctx._arguments = [next(numbers) if isinstance(a, Variable) else None for a in args]
-        ctx.next = tuple(edges)
+        ctx.next = tuple(t.edge() if t.requires_grad and recorded else None for t in inputs)
         with ModeChange(grad=False):
-            if cls.setup_context is Function.setup_context:
-                output = cls.forward(ctx, *args, **kwargs)
-            else:
-                output = cls.forward(*args, **kwargs)
+            if separate:
+                output = cls.forward(*args)
                 cls.setup_context(ctx, args, output)
-        single = not isinstance(output, tuple | list)
-        outputs = [output] if single else list(output)
-        wrapped = _wrap_outputs(ctx, inputs, outputs, recorded)
+            else:
+                output = cls.forward(ctx, *args, **kwargs)
+        single = not isinstance(output, tuple)
+        outputs = (output,) if single else output
+        wrapped = _wrap_outputs(ctx, inputs, outputs, recorded, mode.grad)
         if recorded:
             ctx.seq = tick()
-            _save(ctx, outputs, wrapped)
-            if mode.saved_hooks or mode.anomaly:
+            _save(ctx, wrapped)
+            if mode is not GRAD:
                 mode.recorded(ctx)
-        if single:
-            return wrapped[0]
-        return tuple(wrapped)
+        return wrapped[0] if single else tuple(wrapped)
+
+
+def _with_defaults(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """All arguments of a call, with the defaults of those that were left out."""
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args
 
 
 def _wrap_outputs(
-    ctx: BackwardCFunction, inputs: list[Any], outputs: list[Any], recorded: bool
+    ctx: BackwardCFunction,
+    inputs: list[Any],
+    outputs: tuple[Any, ...],
+    recorded: bool,
+    grad_mode: bool,
 ) -> list[Any]:
     """The outputs with `ctx` as their history, following the marks that `forward` has set."""
     wrapped: list[Any] = []
-    plain = {id(t) for t in ctx.non_differentiable}
-    dirty = {id(t) for t in ctx.dirty}
+    plain, dirty = {id(t) for t in ctx.non_differentiable}, {id(t) for t in ctx.dirty}
+    _check_dirty(ctx, inputs, outputs)
+    kind = ViewKind.CUSTOM if grad_mode else ViewKind.CUSTOM_NO_GRAD
     for output in outputs:
         if not isinstance(output, Variable):
             wrapped.append(output)
@@ -299,46 +324,56 @@ def _wrap_outputs(
         number = len(ctx.metas)
         ctx.metas.append(Metadata(output._array.shape, output._array.dtype))
         differentiable = id(output) not in plain and output.dtype.category >= dtypes.FLOAT
-        is_input = any(output is t for t in inputs)
-        if id(output) in dirty:
-            _take_dirty(ctx, inputs, output, recorded and differentiable, number)
-        elif is_input or (output._edge is not None and output._edge is not LEAF):
-            output = _alias(output, custom=recorded and is_input)
-        if recorded and id(output) not in dirty:
+        position = next((i for i, t in enumerate(inputs) if t is output), None)
+        if id(output) in dirty and position is not None:
+            if recorded and differentiable:
+                rebase(output, ctx, number, position)
+        else:
+            if position is not None or output._edge is not None:
+                output = _alias(output, as_view=position is not None)
             if output._base is not None:
-                output._view_kind = f"{ctx.name()} (a custom Function)"
-            output._edge = (ctx, number) if differentiable else None
+                output._view_kind = kind
+            if recorded and differentiable:
+                output._edge = (ctx, number)
         wrapped.append(output)
     if ctx.metas:
         ctx.shape, ctx.dtype = ctx.metas[0]
     return wrapped
 
 
-def _alias(output: Any, custom: bool) -> Any:
+def _check_dirty(ctx: BackwardCFunction, inputs: list[Any], outputs: tuple[Any, ...]) -> None:
+    returned = {id(output) for output in outputs}
+    for tensor in ctx.dirty:
+        if id(tensor) not in returned:
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as "
+                "output. The inputs that are modified inplace must all be outputs of the Function."
+            )
+        if tensor._edge is LEAF and any(ctx.needs_input_grad):
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation: "
+                f"{ctx.name()} marks it as dirty."
+            )
+        if tensor._base is not None and len(outputs) > 1 and any(ctx.needs_input_grad):
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your "
+                "Function cannot return more than one Tensor. This is not supported by the current "
+                "autograd engine. You should either make sure the input is not a view (using "
+                ".clone() for example) or make your Function only return one Tensor (potentially "
+                "splitting it into two Functions: one doing the inplace that returns a single "
+                "Tensor and a second one that does the other operations)."
+            )
+
+
+def _alias(output: Any, as_view: bool) -> Any:
     """Another tensor over the memory of `output`."""
     alias = Variable.wrap(output._array, None, output.memory())
-    if custom:
+    if as_view:
         alias._base = output if output._base is None else output._base
     return alias
 
 
-def _take_dirty(
-    ctx: BackwardCFunction, inputs: list[Any], output: Any, recorded: bool, number: int
-) -> None:
-    """Give an input that was changed in place the node as its history."""
-    if not any(output is t for t in inputs):
-        return
-    if recorded and output._edge is LEAF:
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation: "
-            f"{ctx.name()} marks it as dirty."
-        )
-    if recorded:
-        position = next(i for i, t in enumerate(inputs) if t is output)
-        rebase(output, ctx, number, position)
-
-
-def _save(ctx: BackwardCFunction, outputs: list[Any], wrapped: list[Any]) -> None:
+def _save(ctx: BackwardCFunction, wrapped: list[Any]) -> None:
     """Turn what `save_for_backward` was given into saved tensors."""
     saved: list[SavedTensor | None] = []
     for index, tensor in enumerate(ctx.to_save):
@@ -353,3 +388,41 @@ def _save(ctx: BackwardCFunction, outputs: list[Any], wrapped: list[Any]) -> Non
     ctx._saved = saved
     ctx.to_save = ()
     ctx.dirty = ctx.non_differentiable = ()
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a `backward` that cannot be differentiated itself: what it returns raises
+    RuntimeError when a second derivative is asked for.
+    """
+
+    @functools.wraps(backward)
+    def run(ctx: Any, *grads: Any) -> Any:
+        with ModeChange(grad=False):
+            outputs = backward(ctx, *grads)
+        given = [g for g in grads if isinstance(g, Variable) and g.requires_grad]
+        if not get_mode().grad or not given:
+            return outputs
+        message = (
+            "trying to differentiate twice a function that was marked with @once_differentiable: "
+            f"{ctx.name()}, called at {ctx.where}"
+        )
+        edges = tuple(g.edge() for g in given)
+
+        def refuse(tensor: Any) -> Any:
+            if not isinstance(tensor, Variable):
+                return tensor
+            return Variable.wrap(tensor._array, (Error(message, edges, tensor._array), 0))
+
+        if isinstance(outputs, tuple):
+            return tuple(map(refuse, outputs))
+        return refuse(outputs)
+
+    return run
+
+
+class InplaceFunction(Function):
+    """A `Function` that may work in place: PyTorch's old name for a flag that is kept."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from .hooks import RemovableHandle
-from .modes import ModeChange, get_mode
+from .modes import ModeChange, get_mode, set_mode
 from .node import Node
 from .passes import current_pass
 from .variable import Variable
@@ -73,18 +73,17 @@ class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
-        self._changes: list[ModeChange] = []
 
     def __enter__(self) -> None:
         mode = get_mode()
         if mode.hooks_refused is not None:
             raise RuntimeError(mode.hooks_refused)
         hooks = (*mode.saved_hooks, (self.pack_hook, self.unpack_hook))
-        self._changes.append(ModeChange(saved_hooks=hooks))
-        self._changes[-1].__enter__()
+        set_mode(mode.replace(saved_hooks=hooks))
 
     def __exit__(self, *exc: object) -> None:
-        self._changes.pop().__exit__()
+        mode = get_mode()
+        set_mode(mode.replace(saved_hooks=mode.saved_hooks[:-1]))
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801

@@ -50,8 +50,6 @@ class HookList(OrderedDict[int, Hook]):
     """Hooks in order of registration."""
 
     def add(self, hook: Hook) -> RemovableHandle:
-        if not callable(hook):
-            raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
         handle = RemovableHandle(self)
         self[handle.id] = hook
         return handle

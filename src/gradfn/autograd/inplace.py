@@ -7,6 +7,7 @@ written and passes the rest through; every living view of the base is then a vie
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -14,31 +15,41 @@ import numpy as np
 from .. import dtypes
 from ..raw.strided import Geometry, geometry, strided_base, strided_view
 from .modes import Mode
-from .node import Array, Freed, Node, accumulate_edge
+from .node import Array, Error, Freed, Node, accumulate_edge
 from .variable import LEAF
+
+
+class ViewKind(Enum):
+    """How a view was made, where that forbids in-place writes to it."""
+
+    NO_GRAD = "no_grad"
+    INFERENCE = "inference"
+    MULTIPLE = "multiple"
+    CUSTOM = "custom"
+    CUSTOM_NO_GRAD = "custom under no_grad"
 
 
 def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
     """Refuse to write to `target` where PyTorch does, before anything is written."""
+    base = target._base
     if mode.grad:
-        base = target._base
-        if target._edge is LEAF:
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation. "
-                f"{name} would overwrite a value that its gradient belongs to: do it under "
-                "no_grad(), or use the out-of-place form."
-            )
-        if base is not None and base._edge is LEAF and target._view_kind is None:
+        if target._view_kind is not None and (recorded or target._edge or base._edge):
+            raise RuntimeError(_view_refused(target))
+        if base is not None and base._edge is LEAF:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 f"operation: {name} would overwrite part of that leaf. Do it under no_grad()."
             )
-        if target._view_kind is not None and (recorded or target._edge or base._edge):
-            _refuse_view(target, name)
+        if target._edge is LEAF:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation: "
+                f"{name} would overwrite a value that its gradient belongs to. Do it under "
+                "no_grad(), or use the out-of-place form."
+            )
     if target._inference and not mode.inference and (mode.grad and recorded):
         raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed. "
-            "You can make a clone to get a normal tensor before doing inplace update."
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make "
+            "a clone to get a normal tensor before doing inplace update."
         )
     array = target._array
     if array.size and 0 in array.strides and any(
@@ -50,20 +61,40 @@ def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
         )
 
 
-def _refuse_view(target: Any, name: str) -> None:
-    kind = target._view_kind
-    if kind == "no_grad":
-        raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode "
-            f"enabled by {name}. Make the view with gradients enabled, or write under no_grad()."
-        )
-    maker = target.grad_fn.name() if target.grad_fn is not None else kind
-    raise RuntimeError(
-        f"Output {target.output_nr} of {maker} is a view and is being modified inplace. This view "
-        "is the output of a function that returns multiple views. Such functions do not allow the "
-        "output views to be modified inplace. You should replace the inplace operation by an "
-        "out-of-place one."
-    )
+_AMBIGUOUS = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+    "code by moving both the view and the inplace either both inside the {0} block (if you don't "
+    "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
+_CUSTOM = (
+    " This view was created inside a custom Function (or because an input was returned as-is) and "
+    "the autograd logic to handle view+inplace would override the custom backward associated with "
+    "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
+    "this by cloning the output of the custom Function."
+)
+_REFUSALS = {
+    ViewKind.NO_GRAD: "{0} was created in no_grad mode and is being modified inplace with grad mode "
+    "enabled." + _AMBIGUOUS.format("no_grad"),
+    ViewKind.INFERENCE: "{0} was created in inference mode and is being modified inplace in normal "
+    "mode." + _AMBIGUOUS.format("inference_mode"),
+    ViewKind.MULTIPLE: "{0} is being modified inplace. This view is the output of a function that "
+    "returns multiple views. Such functions do not allow the output views to be modified inplace. "
+    "You should replace the inplace operation by an out-of-place one.",
+    ViewKind.CUSTOM: "{0} is being modified inplace." + _CUSTOM,
+    ViewKind.CUSTOM_NO_GRAD: "{0} was created in no_grad mode and is being modified inplace with "
+    "grad mode enabled." + _CUSTOM,
+}
+
+
+def _view_refused(target: Any) -> str:
+    """Why `target`, a view, cannot be written to."""
+    kind, node = target._view_kind, target._edge and target._edge[0]
+    quiet = kind not in (ViewKind.MULTIPLE, ViewKind.CUSTOM)
+    if node is None:
+        return _REFUSALS[kind].format("A view")
+    maker = node.name().removesuffix("0").removesuffix("Backward")
+    what = "a view of a view which" if quiet else "a view and"
+    return _REFUSALS[kind].format(f"Output {target.output_nr} of {maker} is {what}")
 
 
 def check_result(target: Any, result: Array, name: str) -> None:
@@ -96,8 +127,15 @@ def rebase(target: Any, node: Node, output_nr: int = 0, position: int = 0) -> No
     root = target if base is None else base
     for reference in target.memory().views or ():
         view = reference()
-        if view is not None and view._base is root:
+        if view is None or view._base is not root:
+            continue
+        if view._view_kind is None or view is target:
             view._edge = root._view_of(geometry(root._array, view._array))._edge
+        else:
+            message = _view_refused(view).replace(
+                "is being modified", "its base or another view of its base has been modified"
+            )
+            view._edge = (Error(message, (root._edge,), view._array), 0)
 
 
 def _move_retained(target: Any, node: Node, output_nr: int) -> None:

@@ -114,8 +114,23 @@ class Node:
         """The node's name, as PyTorch gives it."""
         return type(self).__name__
 
+    def __call__(self, *grads: Any) -> Any:
+        """The gradients of the inputs for the tensors `grads`, one for each output."""
+        expected = self.outputs_now()
+        if len(grads) != expected:
+            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
+        results = self.backward_tensors(grads[0] if self.outputs == 1 else list(grads))
+        return results[0] if len(results) == 1 else results
+
+    @property
+    def _input_metadata(self) -> list[Metadata]:
+        return [self.metadata_of(nr) for nr in range(self.outputs_now())]
+
     def _sequence_nr(self) -> int:
         return self.seq
+
+    def _set_sequence_nr(self, number: int) -> None:
+        self.seq = number
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_inputs, grad_outputs)`` after this node has run; what it returns, a tuple
@@ -201,6 +216,23 @@ _accumulation = threading.Lock()
 # What `getrefcount` counts in `AccumulateGrad.backward` for a gradient that only the pass holds:
 # the engine's variable, the parameter, and the argument of `getrefcount` itself.
 _UNSHARED = 3
+
+
+class Error(Node):
+    """Stands where there is no derivative: running it raises RuntimeError with `message`."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str, edges: tuple[Edge, ...], like: Array) -> None:
+        self.message = message
+        self.next = edges
+        self.shape, self.dtype = like.shape, like.dtype
+        self.locate()
+
+    def backward(self, grad: Any) -> tuple[Any, ...]:
+        raise RuntimeError(self.message)
+
+    backward_tensors = backward
 
 
 class AccumulateGrad(Node):

@@ -11,13 +11,14 @@ from weakref import ref
 import numpy as np
 
 from ..dtypes import FLOAT, dtype, from_numpy
-from .node import AccumulateGrad, Array, Edge, Node, accumulate_edge
+from .node import AccumulateGrad, Array, Edge, Error, Node, accumulate_edge
 from .hooks import HookList, NodeHooks, RemovableHandle
 from .memory import Memory
 from .modes import get_mode
 from .passes import running
 
 if TYPE_CHECKING:
+    from .inplace import ViewKind
     from typing import Self
 
 LEAF: Final[tuple[Node, int]] = (Node(), 0)  # stands for the edge of a leaf that requires grad
@@ -43,8 +44,12 @@ class Variable:
     _after_accumulate: HookList | None = None
     _inference: bool = False
     _retains: bool = False
-    _view_kind: str | None = None  # how a view was made, where that forbids in-place writes
+    _view_kind: ViewKind | None = None
     _cut: tuple[str, CodeType, int] | None = None  # what cut the history, and at which line
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:
+        """PyTorch's old ``Variable(tensor)``: another tensor over the same memory."""
+        return cls.wrap(data._array, None, data.memory()).requires_grad_(requires_grad)
 
     concrete: ClassVar[type[Any]]  # gradfn.Tensor, the class of results
     _view_of: Callable[..., Any]  # set by ops/view.py: a window into a tensor's memory,
@@ -105,9 +110,17 @@ class Variable:
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node that made this tensor; None for leaves."""
+        """The node that made this tensor; None for leaves.
+
+        RuntimeError for a view whose history is lost: its base was written to in a way that a view
+        made as this one cannot follow.
+        """
         edge = self._edge
-        return None if edge is None or edge is LEAF else edge[0]
+        if edge is None or edge is LEAF:
+            return None
+        if isinstance(edge[0], Error) and self._view_kind is not None:
+            raise RuntimeError(edge[0].message)
+        return edge[0]
 
     @property
     def output_nr(self) -> int:
@@ -188,7 +201,10 @@ class Variable:
     def accumulate_tensor(self, grad: Any) -> None:
         """Add the tensor `grad` to this leaf's `grad`, out of place, so that it is recorded."""
         known, this_pass = self._grad, running.get()
-        self._grad = grad if known is None else known + grad
+        if known is None:  # PyTorch records a copy
+            self._grad = Variable.wrap(np.empty_like(grad._array)).copy_(grad)
+        else:
+            self._grad = known + grad
         if this_pass is not None:
             this_pass.touched.append((self, known, None))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.node import Array
+from ..autograd.inplace import ViewKind
 from ..autograd.memory import Memory
 from ..autograd.modes import Mode
 from ..autograd.variable import Variable
@@ -101,6 +102,8 @@ def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...]) -> Any:
     converted: list[Any] = []
     keywords: dict[str, Any] = {}
     for position, (p, value) in enumerate(zip(operator.parameters, arguments, strict=True)):
+        if kind == BINARY and isinstance(value, np.ndarray):
+            value = Variable.wrap(value)
         fits = p.kind == PLAIN or _is_tensor_argument(value, p.kind)
         allowed = operator.numbers if position else operator.number_first and kind != BINARY
         if not fits and allowed and is_number(value):
@@ -137,10 +140,13 @@ def explain(operator: Operator, error: Exception, arrays: Sequence[Any]) -> None
     if "boolean subtract" in text:
         refuse_bool(*tensors)
     if "ufunc" in text:
-        kinds = " and ".join(dict.fromkeys(dtypes.from_numpy(a.dtype).scalar_name for a in tensors))
-        raise NotImplementedError(
-            f"\"{operator.name}_cpu\" not implemented for '{kinds}'"
-        ) from None
+        raise unsupported(operator, tensors) from None
+
+
+def unsupported(operator: Operator, arrays: Sequence[Any]) -> NotImplementedError:
+    """The error for an operator that does not compute in a dtype."""
+    kinds = " and ".join(dict.fromkeys(dtypes.from_numpy(a.dtype).scalar_name for a in arrays))
+    return NotImplementedError(f"\"{operator.name}\" not implemented for '{kinds}'")
 
 
 def _is_tensor_argument(value: Any, kind: str) -> bool:
@@ -195,9 +201,11 @@ def as_view(base: Any, outs: Sequence[Any], mode: Mode) -> None:
     root = base if base._base is None else base._base
     if memory.views is None:
         memory.views = []
-    kind = "multi-output" if isinstance(outs, list) else base._view_kind
-    if not mode.grad:
-        kind = "no_grad"
+    kind = ViewKind.MULTIPLE if isinstance(outs, list) else base._view_kind
+    if mode.inference:
+        kind = ViewKind.INFERENCE
+    elif not mode.grad:
+        kind = kind or ViewKind.NO_GRAD
     for out in outs:
         out._memory = memory
         out._base = root
