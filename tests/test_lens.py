@@ -130,26 +130,33 @@ class Module:
     """What lens asks of a module."""
 
     def __init__(self, weight: Any) -> None:
-        self.weight = weight
+        self._parameters = {"weight": weight}
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
-        yield "layer.weight", self.weight
+        yield from self._parameters.items()
+
+
+class Model:
+    def __init__(self, *values: Any) -> None:
+        self.layers = [Module(value) for value in values]
+        self.itself = self
 
 
 def test_leaves_are_labelled_as_their_variables(x: Any) -> None:
     def leaf(value: float) -> Any:
         return torch.tensor(value, requires_grad=True)
 
-    listed, keyed, module, _hidden = (
-        [leaf(1.0), leaf(2.0)],
-        {"b": leaf(3.0)},
-        Module(leaf(4.0)),
-        leaf(5.0),
-    )
-    y = x * listed[1] * keyed["b"] * module.weight * _hidden
+    listed, keyed, model, _hidden = [0, leaf(1.0)], {"b": leaf(3.0)}, Model(leaf(4.0)), leaf(5.0)
+    y = x * listed[1] * keyed["b"] * model.layers[0]._parameters["weight"] * _hidden
     labels = {node.label for node in graph(y).nodes if node.kind == "accumulate"}
-    assert labels == {"x", "listed[1]", "keyed['b']", "module.layer.weight", None}
+    assert labels == {"x", "listed[1]", "keyed['b']", "model.layers[0].weight", None}
     assert {node.label for node in graph(y, {"a": x}).nodes} == {"a", None}
+
+
+def test_the_shortest_name_is_the_label(x: Any) -> None:
+    pair = [x, x]
+    variables = {"pair": pair, "numbers": range(10**9), "zeros": [0] * 10**6, "x": x}
+    assert graph(x.sin(), variables).nodes[1].label == "x"
 
 
 def test_a_chain_flows_straight_down(w: Any) -> None:
@@ -171,6 +178,16 @@ def test_shared_nodes_are_drawn_once(x: Any) -> None:
         "│  │  └─ AccumulateGrad x [] #2",
         "│  └─ other: ^1",
         "└─ other: ^2 x",
+    ]
+
+
+def test_several_roots_are_drawn_apart(x: Any) -> None:
+    assert tree(graph([x.exp(), x.sin()])) == [
+        "ExpBackward0 []",
+        "└─ AccumulateGrad x [] #1",
+        "",
+        "SinBackward0 []",
+        "└─ ^1 x",
     ]
 
 

@@ -126,10 +126,14 @@ def lines(graph: Graph, limit: int = 200) -> list[Line]:
     for item in items:
         if isinstance(item, _Mention) and not item.drawn and item.node in drawn:
             numbers.setdefault(item.node, len(numbers) + 1)
-    drawing = [
-        _gap_line(item) if isinstance(item, _Gap) else _node_line(item, graph, numbers)
-        for item in items
-    ]
+    drawing: list[Line] = []
+    for item in items:
+        if isinstance(item, _Gap):
+            drawing.append(_gap_line(item))
+            continue
+        if item.edge is None and drawing:
+            drawing.append(Line())  # between the trees of several roots
+        drawing.append(_node_line(item, graph, numbers))
     if cut:
         drawing.append(Line(((f"⋮ and so on: the graph has {len(graph.nodes):,} nodes", "dim"),)))
     return drawing
