@@ -62,14 +62,15 @@ def unary(
     dtypes: tuple[str, ...] = ALL,
     domain: Domain | None = None,
     more: Iterable[Sample] = (),
+    special: tuple[float, ...] = SPECIAL,
     **fields: Any,
 ) -> OpInfo:
     """An elementwise function of one tensor, on a domain."""
     domain = domain or {}
     shapes = [sample(Array(shape, **domain)) for shape in ((2, 3), (), (0, 3))]
     layouts = [sample(Array((3, 2), layout=layout, **domain)) for layout in LAYOUTS]
-    special = sample(Array(values=SPECIAL)).only(*FLOAT).forward_only()
-    return op(name, [*shapes, *layouts, special, *more], forms, dtypes=dtypes, **fields)
+    values = sample(Array(values=special)).only(*FLOAT).forward_only()
+    return op(name, [*shapes, *layouts, values, *more], forms, dtypes=dtypes, **fields)
 
 
 def binary(

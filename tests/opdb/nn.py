@@ -44,7 +44,12 @@ OPS = [
     activation("elu", {"alpha": 2.0}, domain=OFF_ZERO),
     activation("softplus", {"beta": 2.0}, {"beta": 1.5, "threshold": 0.5}, domain={"away": (0.3,)}),
     activation("silu", dtypes=FRACTION, differentiable_in=FLOAT),
-    activation("gelu", {"approximate": "tanh"}, {"approximate": "none"}),
+    activation(
+        "gelu",
+        {"approximate": "tanh"},
+        {"approximate": "none"},
+        special=(float("nan"), 0.0, -0.0, 1.0, -1.5, 2.5),  # infinite ones: docs/deviations.md
+    ),
     activation(
         "hardtanh",
         {"min_val": -0.5, "max_val": 1.5},

@@ -73,6 +73,7 @@ FAMILIES = (
 )
 
 from .activation import *
+from .activation import hardtanh_backward, leaky_relu_backward, threshold_backward
 from .arithmetic import *
 from .arithmetic import div_mode
 from .classification import *

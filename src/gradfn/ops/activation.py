@@ -12,7 +12,7 @@ from typing import Any
 from .. import raw
 from ..autograd.variable import Variable
 from ..random import default_generator
-from .arithmetic import abs, mul, mul_, plain_add, plain_sub, true_divide
+from .arithmetic import abs, constant, mul, mul_, plain_add, plain_sub, true_divide
 from .declare import op
 from .emit import inplace
 from .transcendental import sigmoid, tanh
@@ -35,12 +35,21 @@ __all__ = [
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
 
+threshold_backward = op(
+    "threshold_backward(grad_output, self, threshold)",
+    kernel=raw.threshold_backward,
+    promote="number",
+    tangent="elementwise",
+    grad_output=lambda F, g, self, threshold: F.threshold_backward(g, self, threshold),
+    self=constant,
+)
 relu = op(
     "relu(self)",
     kernel=raw.relu,
+    refuses="c",
     promote="number",
     tangent="elementwise",
-    self=lambda F, g, result: F.where(result <= 0, 0, g),
+    self=lambda F, g, result: F.threshold_backward(g, result, 0),
     doc="""``maximum(input, 0)``, elementwise; its gradient at 0 is 0.
 
     >>> import gradfn
@@ -56,21 +65,31 @@ def relu_functional(input: Any, inplace: bool = False) -> Any:
     return relu_(input) if inplace else relu(input)
 
 
+leaky_relu_backward = op(
+    "leaky_relu_backward(grad_output, self, negative_slope)",
+    kernel=raw.leaky_relu_backward,
+    promote="number",
+    tangent="elementwise",
+    grad_output=lambda F, g, self, negative_slope: F.leaky_relu_backward(g, self, negative_slope),
+    self=constant,
+)
 leaky_relu_row = op(
     "leaky_relu(self, negative_slope)",
     kernel=raw.leaky_relu,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
-    self=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
+    self=lambda F, g, self, negative_slope: F.leaky_relu_backward(g, self, negative_slope),
 )
 leaky_relu_of_result = op(
     "leaky_relu.of_result(self, negative_slope)",
     kernel=raw.leaky_relu,
+    refuses="biuc",
     promote="number",
     node="LeakyReluBackward1",
     tangent="elementwise",
-    self=lambda F, g, result, negative_slope: F.where(
-        result > 0, g, g * _not_negative(negative_slope)
+    self=lambda F, g, result, negative_slope: F.leaky_relu_backward(
+        g, result, _not_negative(negative_slope)
     ),
 )
 
@@ -96,7 +115,7 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 
 
 def _elu_gradient(
-    F: Any,  # noqa: N803
+    F: Any,
     g: Any,
     self: Any,
     alpha: float,
@@ -108,7 +127,7 @@ def _elu_gradient(
 
 
 def _elu_gradient_of_result(
-    F: Any,  # noqa: N803
+    F: Any,
     g: Any,
     result: Any,
     alpha: float,
@@ -122,6 +141,7 @@ def _elu_gradient_of_result(
 elu_row = op(
     "elu(self, alpha, scale, input_scale)",
     kernel=raw.elu,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=_elu_gradient,
@@ -129,6 +149,7 @@ elu_row = op(
 elu_of_result = op(
     "elu.of_result(self, alpha, scale, input_scale)",
     kernel=raw.elu,
+    refuses="biuc",
     promote="number",
     node="EluBackward1",
     tangent="elementwise",
@@ -137,6 +158,7 @@ elu_of_result = op(
 celu_row = op(
     "celu(self, alpha)",
     kernel=raw.celu,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self, alpha: _elu_gradient(F, g, self, alpha, 1.0, 1.0 / alpha),
@@ -144,6 +166,7 @@ celu_row = op(
 celu_of_result = op(
     "celu.of_result(self, alpha)",
     kernel=raw.celu,
+    refuses="biuc",
     promote="number",
     node="CeluBackward1",
     tangent="elementwise",
@@ -193,6 +216,7 @@ def _check_celu(alpha: float) -> None:
 softplus = op(
     "softplus(self, beta=1, threshold=20)",
     kernel=raw.softplus,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self, beta, threshold: F.where(
@@ -202,13 +226,18 @@ softplus = op(
 )
 
 
-def _silu_gradient(F: Any, g: Any, self: Any) -> Any:  # noqa: N803
+def _silu_gradient(F: Any, g: Any, self: Any) -> Any:
     share = F.sigmoid(self)
     return g * (share * (1 + self * (1 - share))).conj()
 
 
 silu_row = op(
-    "silu(self)", kernel=raw.silu, promote="number", tangent="elementwise", self=_silu_gradient
+    "silu(self)",
+    kernel=raw.silu,
+    refuses="biu",
+    promote="number",
+    tangent="elementwise",
+    self=_silu_gradient,
 )
 
 
@@ -220,7 +249,7 @@ def silu(input: Any, inplace: bool = False) -> Any:
 silu_ = inplace(silu_row)
 
 
-def _gelu_gradient(F: Any, g: Any, self: Any, approximate: str) -> Any:  # noqa: N803
+def _gelu_gradient(F: Any, g: Any, self: Any, approximate: str) -> Any:
     if approximate == "none":
         distribution = 0.5 * (1 + F.erf(self * math.sqrt(0.5)))
         density = F.exp(-0.5 * (self * self)) * (1 / math.sqrt(2 * math.pi))
@@ -234,6 +263,7 @@ def _gelu_gradient(F: Any, g: Any, self: Any, approximate: str) -> Any:  # noqa:
 gelu_row = op(
     "gelu(self, approximate)",
     kernel=raw.gelu,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=_gelu_gradient,
@@ -252,20 +282,25 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     return gelu_row(input, approximate)
 
 
+hardtanh_backward = op(
+    "hardtanh_backward(grad_output, self, min_val, max_val)",
+    kernel=raw.hardtanh_backward,
+    promote="number",
+    tangent="elementwise",
+    grad_output=lambda F, g, self, min_val, max_val: F.hardtanh_backward(g, self, min_val, max_val),
+    self=constant,
+)
 hardtanh_row = op(
     "hardtanh(self, min_val, max_val)",
     kernel=raw.clamp,
+    refuses="bc",
     promote="number",
     tangent="elementwise",
-    self=lambda F, g, self, min_val, max_val: F.where(
-        F.logical_or(self <= min_val, self >= max_val), 0, g
-    ),
+    self=lambda F, g, self, min_val, max_val: F.hardtanh_backward(g, self, min_val, max_val),
 )
 
 
-def hardtanh(
-    input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
-) -> Any:
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """`input` clamped to [min_val, max_val]; unlike that of `clamp`, its gradient there is 0."""
     if inplace:
         return hardtanh_(input, min_val, max_val)
@@ -301,6 +336,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
 hardsigmoid_row = op(
     "hardsigmoid(self)",
     kernel=raw.hardsigmoid,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self: F.where(F.logical_and(self > -3, self < 3), g / 6, 0),
@@ -308,11 +344,10 @@ hardsigmoid_row = op(
 hardswish_row = op(
     "hardswish(self)",
     kernel=raw.hardswish,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
-    self=lambda F, g, self: F.where(
-        self <= -3, 0, F.where(self < 3, g * (self / 3 + 0.5), g)
-    ),
+    self=lambda F, g, self: F.where(self <= -3, 0, F.where(self < 3, g * (self / 3 + 0.5), g)),
 )
 
 
@@ -331,6 +366,7 @@ hardsigmoid_, hardswish_ = inplace(hardsigmoid_row), inplace(hardswish_row)
 hardshrink = op(
     "hardshrink(self, lambd=0.5)",
     kernel=raw.hardshrink,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self, lambd: F.where(F.logical_and(self >= -lambd, self <= lambd), 0, g),
@@ -339,6 +375,7 @@ hardshrink = op(
 softshrink_row = op(
     "softshrink(self, lambd)",
     kernel=raw.softshrink,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self, lambd: F.where(F.logical_and(self >= -lambd, self <= lambd), 0, g),
@@ -365,6 +402,7 @@ def softsign(input: Any) -> Any:
 logsigmoid = op(
     "log_sigmoid(self)",
     kernel=raw.logsigmoid,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self: g * F.sigmoid(-self),
@@ -372,13 +410,18 @@ logsigmoid = op(
 )
 
 
-def _mish_gradient(F: Any, g: Any, self: Any) -> Any:  # noqa: N803
+def _mish_gradient(F: Any, g: Any, self: Any) -> Any:
     bent = F.tanh(F.log1p(F.exp(self)))
     return g * (bent + self * F.sigmoid(self) * (1 - bent * bent))
 
 
 mish_row = op(
-    "mish(self)", kernel=raw.mish, promote="number", tangent="elementwise", self=_mish_gradient
+    "mish(self)",
+    kernel=raw.mish,
+    refuses="biuc",
+    promote="number",
+    tangent="elementwise",
+    self=_mish_gradient,
 )
 
 
@@ -393,17 +436,19 @@ mish_ = inplace(mish_row)
 threshold_row = op(
     "threshold(self, threshold, value)",
     kernel=raw.threshold,
+    refuses="bc",
     promote="number",
     tangent="elementwise",
-    self=lambda F, g, self, threshold: F.where(self <= threshold, 0, g),
+    self=lambda F, g, self, threshold: F.threshold_backward(g, self, threshold),
 )
 threshold_of_target = op(
     "threshold.in_place(self, threshold, value)",
     kernel=raw.threshold,
+    refuses="bc",
     promote="number",
     node="ThresholdBackward1",
     tangent="elementwise",
-    self=lambda F, g, self, threshold: F.where(self <= threshold, 0, g),
+    self=lambda F, g, self, threshold: F.threshold_backward(g, self, threshold),
 )
 
 
@@ -422,6 +467,7 @@ def threshold_(input: Any, threshold: float, value: float) -> Any:
 prelu_kernel = op(
     "prelu_kernel(self, weight)",
     kernel=raw.prelu,
+    refuses="biuc",
     tangent="elementwise",
     self=lambda F, g, self, weight: F.where(self > 0, g, g * weight),
     weight=lambda F, g, self: F.where(self > 0, 0, g * self),
@@ -467,6 +513,10 @@ def _noise(input: Any, p: float, train: bool) -> Any:
     array = input._array
     if p == 0 or not train or array.size == 0:
         return None
+    if array.dtype.kind in "biu":
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {input.dtype.scalar_name}"
+        )
     if p == 1:
         return Variable.wrap(raw.zeros_like(array))
     return Variable.wrap(raw.dropout_noise(default_generator, array, p))

@@ -10,8 +10,6 @@ from .declare import op
 from .emit import inplace
 from .runtime import SCALARS, category
 
-# ruff: noqa: A001 - PyTorch's names
-
 __all__ = [
     "abs",
     "abs_",
@@ -23,6 +21,8 @@ __all__ = [
     "ceil_",
     "div",
     "divide",
+    "fix",
+    "fix_",
     "float_power",
     "floor",
     "floor_",
@@ -30,8 +30,6 @@ __all__ = [
     "fmod",
     "frac",
     "frac_",
-    "fix",
-    "fix_",
     "lerp",
     "mul",
     "multiply",
@@ -75,7 +73,7 @@ def no_derivative(name: str) -> Function:
     return formula
 
 
-def constant(F: Any, g: Any) -> Any:  # noqa: N803
+def constant(F: Any, g: Any) -> Any:
     """The formula of an operator that is constant piece by piece."""
     return F.zeros_like(g)
 
@@ -249,6 +247,7 @@ divide_none = op(
 div_mode = op(
     "div.mode(self, other, rounding_mode)",
     kernel=raw.div_mode,
+    refuses="bc",
     promote="number",
     node="DivBackward2",
     tangent="elementwise",
@@ -296,6 +295,7 @@ def _check_mode(rounding_mode: Any) -> None:
 floor_divide = op(
     "floor_divide(self, other)",
     kernel=raw.floor_divide,
+    refuses="bc",
     promote="number",
     node="NotImplemented",
     self=no_derivative("floor_divide"),
@@ -305,6 +305,7 @@ floor_divide = op(
 remainder_tensor = op(
     "remainder(self, other)",
     kernel=raw.remainder,
+    refuses="bc",
     promote="number",
     node="RemainderBackward1",
     tangent="elementwise",
@@ -314,6 +315,7 @@ remainder_tensor = op(
 remainder_scalar = op(
     "remainder.scalar(self, other)",
     kernel=raw.remainder_scalar,
+    refuses="bc",
     promote="number",
     node="RemainderBackward0",
     tangent="elementwise",
@@ -322,6 +324,7 @@ remainder_scalar = op(
 fmod_tensor = op(
     "fmod(self, other)",
     kernel=raw.fmod,
+    refuses="bc",
     promote="number",
     numbers="later",
     node="FmodBackward1",
@@ -332,6 +335,7 @@ fmod_tensor = op(
 fmod_scalar = op(
     "fmod.scalar(self, other)",
     kernel=raw.fmod_scalar,
+    refuses="bc",
     promote="number",
     tangent="elementwise",
     self=lambda g: g,
@@ -352,7 +356,9 @@ def remainder(input: Any, other: Any) -> Any:
 
 def remainder_(self: Any, other: Any) -> Any:
     """`remainder` in place."""
-    return inplace(remainder_scalar if other.__class__ in SCALARS else remainder_tensor)(self, other)
+    return inplace(remainder_scalar if other.__class__ in SCALARS else remainder_tensor)(
+        self, other
+    )
 
 
 def fmod(input: Any, other: Any) -> Any:
@@ -413,39 +419,49 @@ rsqrt = op(
 )
 
 
-def _power_gradient(F: Any, g: Any, self: Any, exponent: Any) -> Any:  # noqa: N803
+def _power_gradient(F: Any, g: Any, self: Any, exponent: Any) -> Any:
     if exponent == 0:
         return F.zeros_like(g)
     return g * (exponent * self ** (exponent - 1)).conj()
 
 
-def _base_gradient(F: Any, g: Any, self: Any, exponent: Any) -> Any:  # noqa: N803
+def _base_gradient(F: Any, g: Any, self: Any, exponent: Any) -> Any:
     slope = exponent * F.pow(self, exponent - 1)
     return F.where(exponent == 0, 0, g * slope.conj())
 
 
-def _exponent_gradient(F: Any, g: Any, self: Any, exponent: Any, result: Any) -> Any:  # noqa: N803
-    """0 where the base is 0 and the exponent is not negative: there the power is constant."""
-    flat = F.logical_and(self == 0, F.real(exponent) >= 0)
+def _not_negative(F: Any, exponent: Any, dtype: Any) -> Any:
+    """Where a power of 0 is constant."""
+    if dtype.kind == "c":
+        return F.logical_and(F.imag(exponent) == 0, F.real(exponent) >= 0)
+    return exponent >= 0
+
+
+def _exponent_gradient(
+    F: Any, g: Any, self: Any, exponent: Any, exponent_dtype: Any, result: Any
+) -> Any:
+    flat = F.logical_and(self == 0, _not_negative(F, exponent, exponent_dtype))
     return F.where(flat, 0, g * (result * F.log(self)).conj())
 
 
 def _exponent_of_number_gradient(
-    F: Any,  # noqa: N803
+    F: Any,
     g: Any,
     base: Any,
     exponent: Any,
+    exponent_dtype: Any,
     result: Any,
 ) -> Any:
     slope = result * raw.log(base).item()
     if base == 0:
-        return F.where(F.real(exponent) >= 0, 0, g * slope.conj())
+        slope = F.where(_not_negative(F, exponent, exponent_dtype), 0, slope)
     return g * slope.conj()
 
 
 pow_tensor = op(
     "pow(self, exponent)",
     kernel=raw.pow,
+    refuses="b",
     promote="number",
     node="PowBackward1",
     tangent="elementwise",
@@ -525,6 +541,7 @@ def _wide(*operands: Any) -> dtypes.dtype:
 abs = op(
     "abs(self)",
     kernel=raw.abs,
+    refuses="b",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self: g * F.sgn(self),
@@ -538,6 +555,7 @@ abs = op(
 sign = op(
     "sign(self)",
     kernel=raw.sign,
+    refuses="c",
     promote="number",
     tangent="elementwise",
     self=constant,
@@ -545,7 +563,7 @@ sign = op(
 )
 
 
-def _sgn_gradient(F: Any, g: Any, self: Any, self_dtype: Any, result: Any) -> Any:  # noqa: N803
+def _sgn_gradient(F: Any, g: Any, self: Any, self_dtype: Any, result: Any) -> Any:
     if self_dtype.kind != "c":
         return F.zeros_like(g)
     size = F.abs(self)
@@ -564,11 +582,13 @@ sgn = op(
 signbit = op(
     "signbit(self)",
     kernel=raw.signbit,
+    refuses="c",
     doc="Whether the sign bit of each element is set, as it is for -0.0.",
 )
 ceil = op(
     "ceil(self)",
     kernel=raw.ceil,
+    refuses="bc",
     promote="number",
     tangent="elementwise",
     self=constant,
@@ -577,6 +597,7 @@ ceil = op(
 floor = op(
     "floor(self)",
     kernel=raw.floor,
+    refuses="bc",
     promote="number",
     tangent="elementwise",
     self=constant,
@@ -585,6 +606,7 @@ floor = op(
 trunc = op(
     "trunc(self)",
     kernel=raw.trunc,
+    refuses="bc",
     promote="number",
     tangent="elementwise",
     self=constant,
@@ -593,17 +615,24 @@ trunc = op(
 frac = op(
     "frac(self)",
     kernel=raw.frac,
+    refuses="biuc",
     promote="number",
     tangent="elementwise",
     self=lambda g: g,
     doc="The fraction of each element, with its sign. Floating-point only.",
 )
 round_nearest = op(
-    "round(self)", kernel=raw.round, promote="number", tangent="elementwise", self=constant
+    "round(self)",
+    kernel=raw.round,
+    refuses="bc",
+    promote="number",
+    tangent="elementwise",
+    self=constant,
 )
 round_decimals = op(
     "round.decimals(self, decimals)",
     kernel=raw.round_decimals,
+    refuses="biuc",
     promote="number",
     node="RoundBackward1",
     tangent="elementwise",
@@ -631,6 +660,7 @@ def round_(self: Any, *, decimals: int = ...) -> Any:  # type: ignore[assignment
 lerp_scalar = op(
     "lerp(self, end, weight)",
     kernel=raw.lerp,
+    refuses="biu",
     tangent="elementwise",
     self=lambda g, weight: g * (1 - weight).conjugate(),
     end=lambda g, weight: g * weight.conjugate(),
@@ -638,6 +668,7 @@ lerp_scalar = op(
 lerp_tensor = op(
     "lerp.tensor(self, end, weight)",
     kernel=raw.lerp,
+    refuses="biu",
     node="LerpBackward1",
     tangent="elementwise",
     self=lambda g, weight: g * (1 - weight).conj(),
@@ -666,6 +697,7 @@ def lerp_(self: Any, end: Any, weight: Any) -> Any:
 addcmul = op(
     "addcmul(self, tensor1, tensor2, *, value=1)",
     kernel=raw.addcmul,
+    refuses="b",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -677,19 +709,26 @@ addcmul = op(
 addcdiv = op(
     "addcdiv(self, tensor1, tensor2, *, value=1)",
     kernel=raw.addcdiv,
+    refuses="biu",
     promote="number",
     numbers=False,
     tangent="elementwise",
     self=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (value / tensor2).conj(),
-    tensor2=lambda g, tensor1, tensor2, value: (
-        -g * (value * tensor1 / (tensor2 * tensor2)).conj()
-    ),
+    tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)).conj(),
     doc="``input + value * tensor1 / tensor2``, elementwise. Raises RuntimeError for integers.",
 )
 
+
+def abs_(self: Any) -> Any:
+    """`abs` in place. Raises RuntimeError for complex numbers."""
+    if self._array.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return inplace(abs)(self)
+
+
 mul_, true_divide_, floor_divide_, neg_ = map(inplace, (mul, true_divide, floor_divide, neg))
-reciprocal_, sqrt_, rsqrt_, abs_ = map(inplace, (reciprocal, sqrt, rsqrt, abs))
+reciprocal_, sqrt_, rsqrt_ = map(inplace, (reciprocal, sqrt, rsqrt))
 sign_, sgn_, ceil_, floor_, trunc_ = map(inplace, (sign, sgn, ceil, floor, trunc))
 frac_, addcmul_, addcdiv_ = map(inplace, (frac, addcmul, addcdiv))
 

@@ -82,6 +82,7 @@ ne = op(
 gt = op(
     "gt(self, other: Tensor)",
     kernel=raw.gt,
+    refuses="c",
     promote="number",
     numbers="later",
     doc="``input > other``, elementwise, as booleans.",
@@ -89,6 +90,7 @@ gt = op(
 ge = op(
     "ge(self, other: Tensor)",
     kernel=raw.ge,
+    refuses="c",
     promote="number",
     numbers="later",
     doc="``input >= other``, elementwise, as booleans.",
@@ -96,6 +98,7 @@ ge = op(
 lt = op(
     "lt(self, other: Tensor)",
     kernel=raw.lt,
+    refuses="c",
     promote="number",
     numbers="later",
     doc="``input < other``, elementwise, as booleans.",
@@ -103,6 +106,7 @@ lt = op(
 le = op(
     "le(self, other: Tensor)",
     kernel=raw.le,
+    refuses="c",
     promote="number",
     numbers="later",
     doc="``input <= other``, elementwise, as booleans.",
@@ -112,8 +116,12 @@ isinf = op("isinf(self)", kernel=raw.isinf, doc="Whether each element is infinit
 isfinite = op(
     "isfinite(self)", kernel=raw.isfinite, doc="Whether each element is neither infinite nor NaN."
 )
-isposinf = op("isposinf(self)", kernel=raw.isposinf, doc="Whether each element is infinity.")
-isneginf = op("isneginf(self)", kernel=raw.isneginf, doc="Whether each element is -infinity.")
+isposinf = op(
+    "isposinf(self)", kernel=raw.isposinf, refuses="c", doc="Whether each element is infinity."
+)
+isneginf = op(
+    "isneginf(self)", kernel=raw.isneginf, refuses="c", doc="Whether each element is -infinity."
+)
 isreal = op("isreal(self)", kernel=raw.isreal, doc="Whether the imaginary part is 0, elementwise.")
 isclose = op(
     "isclose(self, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False)",
@@ -191,6 +199,7 @@ bitwise_right_shift = op(
 maximum = op(
     "maximum(self, other)",
     kernel=raw.maximum,
+    refuses="c",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -206,6 +215,7 @@ maximum = op(
 minimum = op(
     "minimum(self, other)",
     kernel=raw.minimum,
+    refuses="c",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -215,13 +225,14 @@ minimum = op(
 )
 
 
-def _share(F: Any, g: Any, tie: Any, lost: Any) -> Any:  # noqa: N803
+def _share(F: Any, g: Any, tie: Any, lost: Any) -> Any:
     return F.where(lost, 0, F.where(tie, g / 2, g))
 
 
 fmax = op(
     "fmax(self, other)",
     kernel=raw.fmax,
+    refuses="c",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -232,6 +243,7 @@ fmax = op(
 fmin = op(
     "fmin(self, other)",
     kernel=raw.fmin,
+    refuses="c",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -241,19 +253,19 @@ fmin = op(
 )
 
 
-def _inside(F: Any, self: Any, min: Any, max: Any) -> Any:  # noqa: N803
+def _inside(F: Any, self: Any, min: Any, max: Any) -> Any:
     """Where the bounds (None: there is none) leave `self` as it is."""
     if min is None:
         return self <= max
     return self >= min if max is None else F.logical_and(self >= min, self <= max)
 
 
-def _lower_gradient(F: Any, g: Any, self: Any, min: Any, max: Any) -> Any:  # noqa: N803
+def _lower_gradient(F: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
     below = self < min
     return F.where(below if max is None else F.logical_and(below, min < max), g, 0)
 
 
-def _upper_gradient(F: Any, g: Any, self: Any, min: Any, max: Any) -> Any:  # noqa: N803
+def _upper_gradient(F: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
     above = self > max
     return F.where(above if min is None else F.logical_or(above, max < min), g, 0)
 
@@ -261,6 +273,7 @@ def _upper_gradient(F: Any, g: Any, self: Any, min: Any, max: Any) -> Any:  # no
 clamp_numbers = op(
     "clamp(self, min=None, max=None)",
     kernel=raw.clamp,
+    refuses="c",
     promote="number",
     node="ClampBackward1",
     tangent="elementwise",
@@ -269,6 +282,7 @@ clamp_numbers = op(
 clamp_tensors = op(
     "clamp.tensor(self, min: Optional = None, max: Optional = None)",
     kernel=raw.clamp_tensor,
+    refuses="c",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -279,6 +293,7 @@ clamp_tensors = op(
 clamp_min_number = op(
     "clamp_min.scalar(self, min)",
     kernel=raw.clamp,
+    refuses="c",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self, min: F.where(self >= min, g, 0),
@@ -286,6 +301,7 @@ clamp_min_number = op(
 clamp_min_tensor = op(
     "clamp_min(self, min)",
     kernel=raw.maximum,
+    refuses="c",
     promote="number",
     numbers=False,
     node="ClampMinBackward1",
@@ -296,6 +312,7 @@ clamp_min_tensor = op(
 clamp_max_number = op(
     "clamp_max.scalar(self, max)",
     kernel=raw.clamp_max,
+    refuses="c",
     promote="number",
     tangent="elementwise",
     self=lambda F, g, self, max: F.where(self <= max, g, 0),
@@ -303,6 +320,7 @@ clamp_max_number = op(
 clamp_max_tensor = op(
     "clamp_max(self, max)",
     kernel=raw.minimum,
+    refuses="c",
     promote="number",
     numbers=False,
     node="ClampMaxBackward1",

@@ -54,7 +54,7 @@ def resolve_conj(input: Any) -> Any:
 resolve_neg = resolve_conj
 
 
-def _angle_gradient(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:  # noqa: N803
+def _angle_gradient(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
     if self_dtype.kind != "c":
         return F.zeros_like(g)
     size = F.abs(self)

@@ -62,6 +62,7 @@ class Operator:
         kernel: Function,
         promote: Promotion,
         numbers: bool | Literal["later"],
+        refuses: str,
         node: str | None,
         results: tuple[str, ...] | type[list[Any]] | type[Results],
         view: bool,
@@ -75,6 +76,7 @@ class Operator:
         self.kernel = kernel
         self.promote = promote
         self.numbers = bool(numbers) and promote is not None and len(self.inputs) > 1
+        self.refuses = refuses
         self.number_first = self.numbers and numbers != "later"
         self.node_name = node or "".join(w.capitalize() for w in self.name.split("_")) + "Backward0"
         self.listed = results is list
@@ -156,6 +158,7 @@ def op(
     kernel: Function,
     promote: Promotion = None,
     numbers: bool | Literal["later"] = True,
+    refuses: str = "",
     node: str | None = None,
     results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
     view: bool = False,
@@ -169,7 +172,8 @@ def op(
 
     `promote` applies PyTorch's type promotion to the tensor arguments (``"float"`` turns integers
     into the default dtype, ``"no bool"`` refuses booleans) and lets them be numbers,
-    unless `numbers` is False; ``numbers="later"`` excepts the first. `view` says that results share memory with
+    unless `numbers` is False; ``numbers="later"`` excepts the first. `refuses` are the kinds of
+    dtype (of "biufc") that the operator does not compute in. `view` says that results share memory with
     the first argument, `results` names several results (or is a named tuple of return_types).
     `joint` computes the gradients of all tensor arguments at once, as a tuple.
     `tangent` and `batch` say how the operator acts on tangents and on batches. Arguments are
@@ -179,7 +183,18 @@ def op(
     from .emit import form
 
     operator = Operator(
-        signature, kernel, promote, numbers, node, results, view, joint, tangent, batch, formulas
+        signature,
+        kernel,
+        promote,
+        numbers,
+        refuses,
+        node,
+        results,
+        view,
+        joint,
+        tangent,
+        batch,
+        formulas,
     )
     if operator.overload in registry:
         raise TypeError(f"operator {operator.overload} is declared twice")

@@ -127,6 +127,7 @@ def emit(
         fallback=runtime.fallback,
         explain=runtime.explain,
         unrecorded=runtime.unrecorded,
+        unsupported=runtime.unsupported,
         as_view=runtime.as_view,
         differentiable=runtime.differentiable,
         check_target=check_target,
@@ -158,6 +159,8 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
     if kind == INPLACE:
         lines += [f"    check_target(input, {name!r}, mode, {_any_edge(operator)})"]
     lines += _promotion(operator)
+    if operator.refuses:
+        lines += [f"    if x0.dtype.kind in {operator.refuses!r}: raise unsupported(OPERATOR, (x0,))"]
     if kind == INPLACE:
         return lines + _keep_old(operator) + _write(operator, name) + _rebase(operator)
     return lines + _quietly(operator, [f"r = {_kernel_call(operator)}"]) + _finish(operator)
@@ -285,7 +288,9 @@ def _finish(operator: Operator) -> list[str]:
     if operator.view:
         lines.append(f"    as_view(input, {'(out,)' if single else 'out'}, mode)")
     if operator.every_formula():
-        lines.append(f"    if mode.grad and {_any_edge(operator)}:")
+        casts = any(p.name == "dtype" for p in operator.parameters)  # maybe to integers
+        wanted = _any_edge(operator) + " and differentiable(r)" * (casts and single)
+        lines.append(f"    if mode.grad and {wanted}:")
         if operator.view and not single and not operator.listed:
             raise TypeError(f"{operator}: views with named results are not supported")
         record = _record(operator)

@@ -59,12 +59,12 @@ __all__ = [
     "heaviside",
     "hypot",
     "log",
-    "log10",
-    "log10_",
     "log1p",
     "log1p_",
     "log2",
     "log2_",
+    "log10",
+    "log10_",
     "log_",
     "logaddexp",
     "logaddexp2",
@@ -201,6 +201,7 @@ atan = op(
 atan2 = op(
     "atan2(self, other)",
     kernel=raw.atan2,
+    refuses="c",
     promote="float",
     numbers=False,
     tangent="elementwise",
@@ -210,7 +211,7 @@ atan2 = op(
 )
 
 
-def _inverse_or_zero(F: Any, self: Any, other: Any) -> Any:  # noqa: N803
+def _inverse_or_zero(F: Any, self: Any, other: Any) -> Any:
     """1 / (self^2 + other^2), or 0 at the origin."""
     square = self * self + other * other
     return F.where(square == 0, 0, 1 / F.where(square == 0, 1, square))
@@ -280,6 +281,7 @@ sigmoid = op(
 erf = op(
     "erf(self)",
     kernel=raw.erf,
+    refuses="c",
     promote="float",
     tangent="elementwise",
     self=lambda F, g, self: g * (2 / math.sqrt(math.pi)) * F.exp(-(self * self)),
@@ -288,6 +290,7 @@ erf = op(
 erfc = op(
     "erfc(self)",
     kernel=raw.erfc,
+    refuses="c",
     promote="float",
     tangent="elementwise",
     self=lambda F, g, self: g * (-2 / math.sqrt(math.pi)) * F.exp(-(self * self)),
@@ -296,6 +299,7 @@ erfc = op(
 erfinv = op(
     "erfinv(self)",
     kernel=raw.erfinv,
+    refuses="c",
     promote="float",
     tangent="elementwise",
     self=lambda F, g, self: g * (math.sqrt(math.pi) / 2) * F.exp(F.square(F.erfinv(self))),
@@ -304,6 +308,7 @@ erfinv = op(
 deg2rad = op(
     "deg2rad(self)",
     kernel=raw.deg2rad,
+    refuses="c",
     promote="float",
     node="Deg2RadBackward0",
     tangent="linear",
@@ -313,6 +318,7 @@ deg2rad = op(
 rad2deg = op(
     "rad2deg(self)",
     kernel=raw.rad2deg,
+    refuses="c",
     promote="float",
     node="Rad2DegBackward0",
     tangent="linear",
@@ -322,6 +328,7 @@ rad2deg = op(
 hypot = op(
     "hypot(self, other)",
     kernel=raw.hypot,
+    refuses="biuc",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -331,13 +338,14 @@ hypot = op(
 )
 
 
-def _copysign_gradient(F: Any, g: Any, self: Any, result: Any) -> Any:  # noqa: N803
+def _copysign_gradient(F: Any, g: Any, self: Any, result: Any) -> Any:
     return F.where(self == 0, 0, g * (result / F.where(self == 0, 1, self)))
 
 
 copysign_tensor = op(
     "copysign(self, other)",
     kernel=raw.copysign,
+    refuses="c",
     promote="float",
     numbers=False,
     tangent="elementwise",
@@ -347,6 +355,7 @@ copysign_tensor = op(
 copysign_scalar = op(
     "copysign.scalar(self, other)",
     kernel=raw.copysign_scalar,
+    refuses="c",
     promote="float",
     node="CopysignBackward1",
     tangent="elementwise",
@@ -367,6 +376,7 @@ def copysign_(self: Any, other: Any) -> Any:
 logaddexp = op(
     "logaddexp(self, other)",
     kernel=raw.logaddexp,
+    refuses="biu",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -377,6 +387,7 @@ logaddexp = op(
 logaddexp2 = op(
     "logaddexp2(self, other)",
     kernel=raw.logaddexp2,
+    refuses="biuc",
     promote="number",
     numbers=False,
     tangent="elementwise",
@@ -386,13 +397,14 @@ logaddexp2 = op(
 )
 
 
-def _xlogy_gradient(F: Any, g: Any, self: Any, other: Any) -> Any:  # noqa: N803
+def _xlogy_gradient(F: Any, g: Any, self: Any, other: Any) -> Any:
     return F.where(F.logical_and(self == 0, other <= 0), 0, F.xlogy(g, other))
 
 
 xlogy_tensor = op(
     "xlogy(self, other)",
     kernel=raw.xlogy,
+    refuses="c",
     promote="float",
     tangent="elementwise",
     self=_xlogy_gradient,
@@ -401,6 +413,7 @@ xlogy_tensor = op(
 xlogy_base = op(
     "xlogy.base(base, other)",
     kernel=raw.xlogy_base,
+    refuses="c",
     promote="float",
     node="XlogyBackward1",
     tangent="elementwise",
@@ -409,6 +422,7 @@ xlogy_base = op(
 xlogy_scalar = op(
     "xlogy.scalar(self, other)",
     kernel=raw.xlogy_scalar,
+    refuses="c",
     promote="float",
     node="XlogyBackward2",
     tangent="elementwise",
@@ -440,6 +454,7 @@ def xlogy_(self: Any, other: Any) -> Any:
 heaviside = op(
     "heaviside(self, values)",
     kernel=raw.heaviside,
+    refuses="c",
     node="NotImplemented",
     self=no_derivative("heaviside"),
     values=no_derivative("heaviside"),

@@ -17,7 +17,9 @@ __all__ = [
     "hardshrink",
     "hardsigmoid",
     "hardswish",
+    "hardtanh_backward",
     "leaky_relu",
+    "leaky_relu_backward",
     "logsigmoid",
     "mish",
     "prelu",
@@ -26,6 +28,7 @@ __all__ = [
     "softplus",
     "softshrink",
     "threshold",
+    "threshold_backward",
 ]
 
 
@@ -38,6 +41,11 @@ def relu(self: Array) -> Array:
 @in_single
 def leaky_relu(self: Array, negative_slope: float = 0.01) -> Array:
     return np.asarray(np.where(self > 0, self, self * negative_slope))
+
+
+@in_single
+def leaky_relu_backward(grad_output: Array, self: Array, negative_slope: float) -> Array:
+    return np.asarray(np.where(self > 0, grad_output, grad_output * negative_slope))
 
 
 @in_single
@@ -107,10 +115,22 @@ def threshold(self: Array, threshold: float, value: float) -> Array:
     return np.asarray(np.where(self <= threshold, self.dtype.type(value), self))
 
 
+def threshold_backward(grad_output: Array, self: Array, threshold: float) -> Array:
+    return np.asarray(np.where(self <= threshold, 0, grad_output))
+
+
+def hardtanh_backward(grad_output: Array, self: Array, min_val: float, max_val: float) -> Array:
+    return np.asarray(np.where((self <= min_val) | (self >= max_val), 0, grad_output))
+
+
 def dropout_noise(generator: MersenneTwister, like: Array, p: float) -> Array:
     """What `like` is multiplied by: 0 with probability p, else 1 / (1 - p)."""
     order = memory_order(like)
     shape = tuple(like.shape[axis] for axis in order)
     kept = bernoulli(generator, shape, like.dtype, 1 - p)
-    kept = kept.transpose(np.argsort(order))
-    return kept if p == 1 else np.divide(kept, 1 - p, out=...)
+    return _scaled(kept.transpose(np.argsort(order)), 1 - p)
+
+
+@in_single
+def _scaled(kept: Array, share: float) -> Array:
+    return np.divide(kept, share, out=...)

@@ -26,7 +26,7 @@ _C_NAMES = {
     "uint16": "uint16_t",
     "uint32": "uint32_t",
     "uint64": "uint64_t",
-    "float16": "at::Half",
+    "float16": "c10::Half",
     "float32": "float",
     "float64": "double",
     "complex64": "c10::complex<float>",
@@ -76,6 +76,14 @@ isposinf = np.isposinf
 isneginf = np.isneginf
 eq = np.equal
 ne = np.not_equal
+gt = np.greater
+ge = np.greater_equal
+lt = np.less
+le = np.less_equal
+maximum = np.maximum
+minimum = np.minimum
+fmax = np.fmax
+fmin = np.fmin
 logical_and = np.logical_and
 logical_or = np.logical_or
 logical_xor = np.logical_xor
@@ -105,29 +113,6 @@ def _is_half(value: Any) -> bool:
     return getattr(value, "dtype", None) == np.float16
 
 
-def real_only(kernel: Kernel, name: str) -> Kernel:
-    """`kernel` without the complex numbers, which NumPy orders and PyTorch does not."""
-
-    def ordered(self: Array, other: Array) -> Array:
-        if self.dtype.kind == "c":
-            raise NotImplementedError(
-                f"{name} not implemented for complex tensors: they have no order"
-            )
-        return kernel(self, other, out=...)
-
-    return ordered
-
-
-maximum = real_only(np.maximum, "maximum")
-minimum = real_only(np.minimum, "minimum")
-fmax = real_only(np.fmax, "fmax")
-fmin = real_only(np.fmin, "fmin")
-gt = real_only(np.greater, "gt")
-ge = real_only(np.greater_equal, "ge")
-lt = real_only(np.less, "lt")
-le = real_only(np.less_equal, "le")
-
-
 def joined(self: Array, number: Any) -> tuple[Array, Any]:
     """`self` and a Python number in the dtype that PyTorch gives the two together."""
     kind = self.dtype.kind
@@ -141,16 +126,6 @@ def joined(self: Array, number: Any) -> tuple[Array, Any]:
     elif kind in "iu":
         number = np.array(number).astype(self.dtype)[()]  # wraps around
     return self, number
-
-
-@in_single
-def add_alpha(self: Array, other: Array, alpha: Any) -> Array:
-    return np.add(self, np.multiply(other, alpha), out=...)
-
-
-@in_single
-def sub_alpha(self: Array, other: Array, alpha: Any) -> Array:
-    return np.subtract(self, np.multiply(other, alpha), out=...)
 
 
 def refuse_bool(*arrays: Any) -> None:
@@ -168,39 +143,42 @@ def refuse_bool(*arrays: Any) -> None:
         )
 
 
+@in_single
+def add_alpha(self: Array, other: Array, alpha: Any) -> Array:
+    return np.add(self, np.multiply(*joined(other, alpha)), out=...)
+
+
+@in_single
+def sub_alpha(self: Array, other: Array, alpha: Any) -> Array:
+    refuse_bool(self, other)
+    return np.subtract(self, np.multiply(*joined(other, alpha)), out=...)
+
+
 def rsub(self: Array, other: Array, alpha: Any) -> Array:
     return sub_alpha(other, self, alpha)
 
 
 def rsub_scalar(self: Array, other: Any, alpha: Any) -> Array:
     refuse_bool(self)
-    scaled = self if alpha == 1 else np.multiply(self, alpha)
+    scaled = self if alpha == 1 else np.multiply(*joined(self, alpha))
     scaled, other = joined(scaled, other)
     return np.subtract(other, scaled, out=...)
 
 
-def _nonzero_divisor(other: Any) -> None:
-    if getattr(other, "dtype", np.dtype(np.int64)).kind in "iu" and not np.all(other):
+def _nonzero_divisor(self: Array, other: Any) -> None:
+    if self.dtype.kind in "iu" and self.size and not np.all(other):
         raise RuntimeError("ZeroDivisionError: an integer was divided by zero")
 
 
-def _not_bool(self: Array, name: str) -> None:
-    if self.dtype.kind in "bc":
-        kind = dtypes.from_numpy(self.dtype).scalar_name
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}'")
-
-
 def floor_divide(self: Array, other: Array) -> Array:
-    _not_bool(self, "div_floor")
-    _nonzero_divisor(other)
+    _nonzero_divisor(self, other)
     return np.floor_divide(self, other, out=...)
 
 
 def divide_trunc(self: Array, other: Array) -> Array:
-    _not_bool(self, "div_trunc")
     if self.dtype.kind == "f":
         return np.trunc(np.divide(self, other), out=...)
-    _nonzero_divisor(other)
+    _nonzero_divisor(self, other)
     return np.floor_divide(np.subtract(self, np.fmod(self, other)), other, out=...)
 
 
@@ -209,14 +187,12 @@ def div_mode(self: Array, other: Array, rounding_mode: str) -> Array:
 
 
 def remainder(self: Array, other: Any) -> Array:
-    _not_bool(self, "remainder")
-    _nonzero_divisor(other)
+    _nonzero_divisor(self, other)
     return np.remainder(self, other, out=...)
 
 
 def fmod(self: Array, other: Any) -> Array:
-    _not_bool(self, "fmod")
-    _nonzero_divisor(other)
+    _nonzero_divisor(self, other)
     return np.fmod(self, other, out=...)
 
 
@@ -257,7 +233,7 @@ def _integer_pow(self: Array, exponent: Array) -> Array:
 
 def pow_scalar(self: Array, exponent: Any) -> Array:
     kind = self.dtype.kind
-    if kind in "fc" and not isinstance(exponent, _complex):
+    if kind in "fc" and self.dtype != np.float16 and not isinstance(exponent, _complex):
         special = _POWERS.get(exponent)
         if special is not None:
             return special(self)
@@ -276,17 +252,14 @@ def rsqrt(self: Array) -> Array:
     return np.reciprocal(np.sqrt(self), out=...)
 
 
-@in_single
 def square(self: Array) -> Array:
     return np.multiply(self, self, out=...)
 
 
-@in_single
 def cube(self: Array) -> Array:
     return np.multiply(np.multiply(self, self), self, out=...)
 
 
-@in_single
 def inverse_square(self: Array) -> Array:
     return np.reciprocal(np.multiply(self, self), out=...)
 
@@ -305,11 +278,6 @@ def sign(self: Array) -> Array:
     """NaN has none: 0, as in PyTorch."""
     if self.dtype.kind == "b":
         return np.array(self)
-    if self.dtype.kind == "c":
-        raise NotImplementedError(
-            "Unlike NumPy, torch.sign is not intended to support complex numbers. "
-            "Please use torch.sgn instead."
-        )
     positive, negative = np.greater(self, 0), np.less(self, 0)
     return np.asarray(positive.astype(self.dtype) - negative.astype(self.dtype))
 
@@ -324,8 +292,6 @@ def sgn(self: Array) -> Array:
 def signbit(self: Array) -> Array:
     if self.dtype.kind == "f":
         return np.signbit(self, out=...)
-    if self.dtype.kind == "c":
-        raise NotImplementedError("signbit is not implemented for complex tensors.")
     return np.less(self, 0, out=...)
 
 
@@ -437,9 +403,7 @@ def heaviside(self: Array, values: Array) -> Array:
     return np.asarray(np.where(self == 0, values, np.greater(self, 0).astype(values.dtype)))
 
 
-def nan_to_num(
-    self: Array, nan: float | None, posinf: float | None, neginf: float | None
-) -> Array:
+def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
     return np.asarray(np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf))
 
 
@@ -511,7 +475,9 @@ def converted(value: Any, dtype: np.dtype[Any]) -> Any:
     """The number `value` in `dtype`; RuntimeError where it does not fit."""
     fits = dtype.kind == "c" or not np.imag(value)
     if fits and dtype.kind in "iu" and np.isfinite(value):
-        fits = np.iinfo(dtype).min <= int(np.real(value)) <= np.iinfo(dtype).max
+        limits = np.iinfo(dtype)
+        lowest = limits.min or -limits.max  # negative numbers wrap around in unsigned dtypes
+        fits = lowest <= int(np.real(value)) <= limits.max
     elif fits and dtype.kind == "f" and np.isfinite(value):
         fits = np.absolute(np.real(value)) <= np.finfo(dtype).max
     if not fits:
@@ -525,8 +491,9 @@ def clamp(self: Array, min: Any = None, max: Any = None) -> Array:
     for bound in (min, max):
         if bound is not None:
             self, _ = joined(self, bound)
-    result = self if min is None else np.maximum(self, min, out=...)
-    return result if max is None else np.minimum(result, max, out=...)
+    if min is not None:
+        self = np.maximum(self, converted(min, self.dtype), out=...)
+    return self if max is None else np.minimum(self, converted(max, self.dtype), out=...)
 
 
 def clamp_max(self: Array, max: Any) -> Array:
@@ -534,6 +501,8 @@ def clamp_max(self: Array, max: Any) -> Array:
 
 
 def clamp_tensor(self: Array, min: Array | None, max: Array | None) -> Array:
+    if self.dtype.kind == "b" and min is not None and max is not None:
+        raise NotImplementedError("\"clamp\" between two tensors not implemented for 'Bool'")
     result = self if min is None else np.maximum(self, min, out=...)
     return result if max is None else np.minimum(result, max, out=...)
 
