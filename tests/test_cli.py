@@ -49,6 +49,17 @@ def test_graph_draws_what_there_was_when_the_program_fails(script: Path) -> None
     assert (done.returncode, done.stdout, done.stderr) == (1, DRAWING, "no more\n")
 
 
+def test_graph_stops_quietly_when_nobody_reads_on(script: Path) -> None:
+    script.write_text(PROGRAM.replace("print", "str"))
+    command = [sys.executable, "-m", "gradfn", "graph", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
 def test_graph_of_code_shows_its_lines() -> None:
     code = "import torch; x = torch.ones(2, requires_grad=True); x.sum().backward()"
     title, *drawing = printed("-m", "gradfn", "graph", "-c", code).strip().splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -78,4 +79,12 @@ def _graph(options: argparse.Namespace) -> None:
         with watch:
             _run(options)
     finally:
+        _draw(watch)
+
+
+def _draw(watch: Watch) -> None:
+    try:
         watch.draw()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -104,7 +104,9 @@ def _run(argv: list[str], folder: str, prepare: Callable[[ModuleType], CodeType]
     if not sys.flags.safe_path:
         sys.path[0] = folder
     main = ModuleType("__main__")
-    vars(main).update(__annotations__={}, __builtins__=builtins)
+    vars(main)["__builtins__"] = builtins
+    if sys.version_info < (3, 14):  # later ones make it on demand
+        main.__annotations__ = {}
     code = prepare(main)
     sys.modules["__main__"] = main
     exec(code, vars(main))
