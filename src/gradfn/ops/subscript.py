@@ -208,7 +208,7 @@ def _narrowed(input: Tensor, dim: int, index: slice) -> Tensor:
     """The view of a slice, or the input itself where that is all of it."""
     start, end, step = _bounds(index)
     size = input._array.shape[dim]
-    if step == 1 and (start or -size) <= -size and (end is None or end >= size):
+    if step == 1 and not start and (end is None or end >= size):
         return input
     return slice_dim(input, dim, start, end, step)
 

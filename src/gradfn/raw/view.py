@@ -156,8 +156,9 @@ def expand(self: Array, size: Sequence[int], *, implicit: bool = False) -> Array
     extra = len(size) - self.ndim
     if extra < 0:
         raise RuntimeError(
-            f"expand: the number of sizes provided ({len(size)}) must be greater or equal to the "
-            f"number of dimensions in the tensor ({self.ndim}): {list(self.shape)} to {list(size)}"
+            f"expand(torch.{dtypes.from_numpy(self.dtype).scalar_name}Tensor{{{list(self.shape)}}}, "
+            f"size={list(size)}): the number of sizes provided ({len(size)}) must be greater or "
+            f"equal to the number of dimensions in the tensor ({self.ndim})"
         )
     shape, strides = [], []
     for axis, wanted in enumerate(size, -extra):
