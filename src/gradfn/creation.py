@@ -19,7 +19,7 @@ from .device import (
     preserve_format,
 )
 from .raw.copying import CHANNELS_LAST, dense_axes, empty_dense
-from .shapes import Shape, Size
+from .shapes import Shape
 
 if TYPE_CHECKING:
     from .device import device as Device
@@ -33,6 +33,7 @@ __all__ = [
     "asarray",
     "empty",
     "empty_like",
+    "empty_permuted",
     "empty_strided",
     "eye",
     "from_numpy",
@@ -69,7 +70,8 @@ def made(name: str, array: Array, options: Options) -> Tensor:
         check_device(options.get("device"))
         check_layout(options.get("layout"))
         if (out := options.get("out")) is not None:
-            return _written(out, array)
+            _check_out(out, options.get("dtype"))
+            return written(name, out, array)
     tensor: Tensor = Variable.wrap(array)
     if get_mode().inference:
         tensor._inference = True
@@ -88,13 +90,27 @@ def check_differentiable(dtype: np.dtype[Any]) -> None:
         )
 
 
-def _written(out: Tensor, array: Array) -> Tensor:
+def written(name: str, out: Tensor, array: Array, *inputs: Tensor) -> Tensor:
+    """`out` with the elements of `array` in it, resized if need be: what ``out=`` means."""
+    if any(tensor.requires_grad for tensor in (out, *inputs)):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
     if out._array.shape == array.shape:
         out._array[...] = array
     else:
         out._array = array.astype(out._array.dtype)
     out.memory().write("out=")
     return out
+
+
+def _check_out(out: Tensor, dtype: DType | None) -> None:
+    if dtype is not None and dtypes.of(dtype) is not out.dtype:
+        raise RuntimeError(
+            f"dtype {dtypes.of(dtype).scalar_name} does not match dtype of out parameter "
+            f"({out.dtype.scalar_name})"
+        )
 
 
 def storage(options: Options, otherwise: DType | None = None) -> np.dtype[Any]:
@@ -338,6 +354,22 @@ def empty_strided(size: Any, stride: Any, **options: Unpack[Options]) -> Tensor:
     return made("empty_strided", array, options)
 
 
+def empty_permuted(size: Any, physical_layout: Any, **options: Unpack[Options]) -> Tensor:
+    """An uninitialised tensor whose dimensions lie in memory in the order `physical_layout`."""
+    shape, axes = shape_of("empty_permuted", (size,)), tuple(physical_layout)
+    if len(axes) != len(shape):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(shape)} is not equal to len(physical_layout) = {len(axes)}"
+        )
+    if sorted(axes) != list(range(len(shape))):
+        raise RuntimeError(
+            f"Duplicate dim not allowed: physical_layout {list(axes)} is no order of the "
+            f"{len(shape)} dimensions"
+        )
+    return made("empty_permuted", empty_dense(shape, storage(options), axes), options)
+
+
 def scalar_tensor(s: Any, **options: Unpack[Options]) -> Tensor:
     """A 0-d tensor of a number, in the default dtype unless `dtype` says otherwise.
 
@@ -455,24 +487,4 @@ def _in_dtype(self: Tensor, options: Options) -> Options:
     return {**options, "dtype": options.get("dtype") or self.dtype}
 
 
-def legacy(name: str, dtype: DType, arguments: tuple[Any, ...], options: Any) -> Tensor:
-    """PyTorch's old constructor: sizes make an uninitialised tensor, a sequence is data."""
-    if not arguments:
-        return made(name, np.empty(0, dtype.numpy), options)
-    data = arguments[0]
-    if isinstance(data, Variable):
-        alias: Tensor = data.detach()  # type: ignore[attr-defined]
-        return alias
-    if isinstance(data, Size | int | np.integer):
-        return made(name, np.empty(shape_of(name, arguments), dtype.numpy), options)
-    if not hasattr(data, "__len__"):
-        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-    return made(name, fromdata.copied(data, dtype), options)
-
-
-def new(self: Tensor, *arguments: Any, **options: Any) -> Tensor:
-    """PyTorch's old constructor in this tensor's dtype: prefer `new_empty` and `new_tensor`."""
-    return legacy("new", self.dtype, arguments, options)
-
-
-METHODS = "new new_empty new_empty_strided new_full new_ones new_tensor new_zeros"
+METHODS = "new_empty new_empty_strided new_full new_ones new_tensor new_zeros"

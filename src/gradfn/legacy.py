@@ -5,13 +5,36 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from . import dtypes
+import numpy as np
+
+from . import dtypes, fromdata
 from .autograd.variable import Variable
-from .creation import legacy
+from .creation import made, shape_of
+from .shapes import Size
 
 if TYPE_CHECKING:
     from .dtypes import dtype as DType
     from .tensor import Tensor
+
+
+def constructed(name: str, dtype: DType, arguments: tuple[Any, ...], options: Any) -> Tensor:
+    """PyTorch's old constructor: sizes make an uninitialised tensor, a sequence is data."""
+    if not arguments:
+        return made(name, np.empty(0, dtype.numpy), options)
+    data = arguments[0]
+    if isinstance(data, Variable):
+        alias: Tensor = data.detach()  # type: ignore[attr-defined]
+        return alias
+    if isinstance(data, Size | int | np.integer):
+        return made(name, np.empty(shape_of(name, arguments), dtype.numpy), options)
+    if not hasattr(data, "__len__"):
+        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    return made(name, fromdata.copied(data, dtype), options)
+
+
+def new(self: Tensor, *arguments: Any, **options: Any) -> Tensor:
+    """PyTorch's old constructor in this tensor's dtype: prefer `new_empty` and `new_tensor`."""
+    return constructed("new", self.dtype, arguments, options)
 
 
 class TensorType(type):
@@ -29,7 +52,7 @@ class TensorType(type):
         data = arguments[0] if arguments else None
         if isinstance(data, Variable) and data.dtype is not cls.dtype:
             raise TypeError(f"expected a tensor of dtype {cls.dtype} (got one of {data.dtype})")
-        return legacy("new", cls.dtype, arguments, options)
+        return constructed("new", cls.dtype, arguments, options)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Variable) and instance.dtype is cls.dtype
@@ -73,3 +96,6 @@ def set_default_tensor_type(t: TensorType | str) -> None:
     if not isinstance(kind, TensorType):
         raise TypeError(f"invalid type object: only floating-point types are supported, got {t!r}")
     dtypes.set_default_dtype(kind.dtype)
+
+
+METHODS = "new"

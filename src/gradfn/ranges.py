@@ -98,10 +98,12 @@ def _checked(name: str, start: Any, end: Any, step: Any, numpy: np.dtype[Any]) -
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind.scalar_name}'")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if numpy.kind in "iu":
-        start, step = int(start), int(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
+    if numpy.kind in "iu":
+        start, step = int(start), int(step)
+        if step == 0:
+            raise ValueError(f"step must be nonzero, but it is truncated to {kind}")
     if (end - start) * step < 0:
         raise RuntimeError(
             "upper bound and lower bound inconsistent with step sign: "

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import creation, dtypes, interop, ops, printing
+from . import creation, dtypes, interop, legacy, ops, printing
 from .autograd.backward import backward
 from .autograd.inplace import check_target
 from .autograd.modes import get_mode
 from .autograd.variable import Variable
 from .autograd.where import user_frame
-from .creation import check_differentiable, legacy
+from .creation import check_differentiable
 from .creation import tensor as tensor
 from .device import cpu, device, layout, strided
 from .ops.operators import OPERATORS
@@ -43,7 +43,7 @@ class Tensor(Variable):
         def __getattr__(self, name: str) -> Any: ...
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = legacy("Tensor", dtypes.get_default_dtype(), args, kwargs)
+        made = legacy.constructed("Tensor", dtypes.get_default_dtype(), args, kwargs)
         return made if cls is Tensor else made.as_subclass(cls)
 
     def backward(
@@ -378,7 +378,7 @@ class Tensor(Variable):
 
 for _name, _operator in OPERATORS.items():
     setattr(Tensor, _name, _operator)
-for _family in (creation, *ops.FAMILIES):
+for _family in (creation, legacy, *ops.FAMILIES):
     for _name in _family.METHODS.split():
         setattr(Tensor, _name, getattr(_family, _name))
     for _name, _property in getattr(_family, "PROPERTIES", {}).items():

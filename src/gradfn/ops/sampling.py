@@ -12,7 +12,7 @@ import numpy as np
 
 from ..autograd.node import Array
 from ..autograd.variable import Variable
-from ..creation import empty
+from ..creation import empty, written
 from ..random import Generator, default_generator
 from ..raw import random
 from ..shapes import broadcast_shapes
@@ -171,7 +171,11 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 
 
 def bernoulli(
-    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+    input: Tensor,
+    p: float | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Ones with the probabilities in `input` (or all with p), else zeros: ``torch.bernoulli``.
 
@@ -186,7 +190,7 @@ def bernoulli(
         result = bernoulli_draw(input, generator=generator)
     else:
         result = bernoulli_of_number(input, p, generator=generator)
-    return result
+    return result if out is None else written("bernoulli", out, result._array, input)
 
 
 def _draw_normal(generator: Any, shape: tuple[int, ...], like: Array, std: float = 1.0) -> Array:
@@ -274,13 +278,39 @@ def normal(
     return result
 
 
-multinomial = op(
+categories = op(
     "multinomial(self, num_samples, replacement=False, *, generator=None)",
     kernel=lambda self, num_samples, replacement=False, *, generator=None: random.multinomial(
         generator_of(generator), self, num_samples, replacement
     ),
-    doc="Indices drawn with the weights of each row of `input`, as int64: ``torch.multinomial``.",
 )
+
+
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Indices drawn with the weights in each row of `input`, as int64: ``torch.multinomial``.
+
+    `input` has shape (categories,) or (rows, categories), the result (num_samples,) or
+    (rows, num_samples). Raises RuntimeError for weights that are no distribution.
+
+    >>> import gradfn
+    >>> gradfn.multinomial(gradfn.tensor([0.0, 1.0]), 3, replacement=True)
+    tensor([1, 1, 1])
+    """
+    drawn: Tensor = categories(input, num_samples, replacement, generator=generator)
+    if out is None:
+        return drawn
+    if out._array.dtype != np.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.scalar_name}")
+    return written("multinomial", out, drawn._array)
+
+
 poisson = op(
     "poisson(self, generator=None)",
     kernel=lambda self, generator=None: random.poisson(generator_of(generator), self),
