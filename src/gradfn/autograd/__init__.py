@@ -1,6 +1,7 @@
 """The graph and its engine: nodes, edges, modes, hooks, the backward pass. Knows no operator."""
 
 from ..missing import missing
+from . import functional as functional
 from . import graph as graph
 from .anomaly import detect_anomaly as detect_anomaly
 from .anomaly import set_detect_anomaly as set_detect_anomaly

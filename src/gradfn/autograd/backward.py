@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .engine import Captured, Root, run_backward
-from .node import Edge, Node
+from .engine import Root, run_backward
+from .node import Node
+from .readings import Captured
 from .variable import LEAF, Variable
-from .where import decode, here
+from .where import Where, decode, here
 
 Tensors = Any  # a tensor, a gradient edge, or a sequence of them
 
@@ -129,8 +130,11 @@ def _batched(
     keep: bool,
 ) -> list[Any]:
     """``gradients(grads, keep_graph)`` for each entry of the batch `grad_tensors`, stacked."""
-    batches = [None] * len(tensors) if grad_tensors is None else _listed(grad_tensors)
-    sizes = [_batch_size(*pair, index) for index, pair in enumerate(zip(tensors, batches))]
+    batches: list[Any] = [None] * len(tensors)
+    if grad_tensors is not None:
+        batches = _listed(grad_tensors)
+    pairs = enumerate(zip(tensors, batches, strict=False))
+    sizes = [_batch_size(tensor, batch, index) for index, (tensor, batch) in pairs]
     if len(set(sizes)) > 1:
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
@@ -152,7 +156,7 @@ def _batch_size(tensor: Any, grads: Any, index: int) -> int:
         )
     if not isinstance(grads, Variable):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(grads).__name__}")
-    shape = grads._array.shape
+    shape: tuple[int, ...] = grads._array.shape
     if not shape or not shape[0]:
         raise IndexError(
             f"grad_outputs[{index}] holds no gradient: with is_grads_batched=True its first "

@@ -7,9 +7,9 @@ state is local to the pass: passes may nest, and run in several threads over sha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import inf
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,11 +18,10 @@ from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from .modes import get_mode, set_mode
 from .node import Freed, Node
 from .passes import running
-from .readings import Arrays, Tensors
+from .readings import Arrays, Captured, Tensors
 from .where import Where
 
 Root: TypeAlias = tuple[tuple[Node, int], object]  # an edge and the gradient that enters there
-Captured: TypeAlias = dict[tuple[Node, int], object]  # the gradients asked for, by edge
 
 
 def run_backward(
@@ -39,9 +38,12 @@ def run_backward(
     what leads to them runs, and they are put there. `by` is the user's line, for later errors.
     """
     order = topological_order(edge[0] for edge, _ in roots)
-    needed = None if captured is None else leading_to(captured, order, accumulate)
-    reading = (Tensors if create_graph else Arrays)(order if needed is None else needed)
-    reading.captures = captured is not None
+    needed: Collection[Node] = order
+    if captured is not None:
+        needed = leading_to(captured, order, accumulate)
+        ends = {node for node, _ in captured}
+        order = [node for node in order if node in needed or node in ends]
+    reading = (Tensors if create_graph else Arrays)(needed, captured)
     arrived, deliver = reading.arrived, reading.deliver
     freed = Freed(by)
     mode, outer = get_mode(), running.set(reading)
@@ -57,8 +59,8 @@ def run_backward(
                 hooks = node.hooks
                 if hooks is not None:
                     grad = call_tensor_hooks(node, grad, reading)
-                if captured is not None and needed is not None:
-                    capture(node, grad, captured, reading)
+                if captured is not None:
+                    reading.capture(node, grad)
                     if node not in needed:
                         continue
                 if hooks is not None and hooks.pre:
@@ -112,18 +114,11 @@ def topological_order(roots: Iterable[Node]) -> list[Node]:
 
 
 def leading_to(targets: Captured, order: list[Node], accumulate: bool) -> set[Node]:
-    """The nodes of `order` that must run for the gradients of `targets`."""
+    """The nodes of `order` that must run for the gradients of `targets`, and the targets' own nodes
+    where these are to accumulate."""
     ends = {node for node, _ in targets}
-    needed = {node for node in ends if accumulate and not node.next}
+    needed = set(ends) if accumulate else set()
     for node in reversed(order):
         if any(edge is not None and (edge[0] in ends or edge[0] in needed) for edge in node.next):
             needed.add(node)
     return needed
-
-
-def capture(node: Node, grad: object, captured: Captured, reading: Arrays) -> None:
-    """Note the gradients of those outputs of `node` that were asked for."""
-    values: Any = [grad] if node.outputs == 1 else grad
-    for nr, value in enumerate(values):
-        if (node, nr) in captured:
-            captured[node, nr] = reading.capture(value)

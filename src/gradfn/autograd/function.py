@@ -71,7 +71,7 @@ class BackwardCFunction(FunctionCtx, Node):
     __slots__ = ("__dict__", "_arguments", "_inputs", "_saved", "metas")
     outputs = 0
     _forward_cls: ClassVar[type[Function]]
-    metas: list[Metadata]
+    metas: list[Metadata | None]  # None for outputs that are no tensors
     _arguments: list[int | None]  # for each argument of `forward`, the number of its edge
     _inputs: list[Metadata]
     _saved: list[SavedTensor | None] | None
@@ -79,7 +79,7 @@ class BackwardCFunction(FunctionCtx, Node):
     def __init__(self) -> None:
         self.locate()
         self.next = ()
-        self.materialize_grads = True
+        self.materialize_grads = self._materialize_non_diff_grads = True
         self.to_save = self.dirty = self.non_differentiable = self.saved_for_forward = ()
         self._saved = None
         self.metas = []
@@ -96,6 +96,9 @@ class BackwardCFunction(FunctionCtx, Node):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
         return self.saved_tensors
 
     @property
@@ -110,7 +113,9 @@ class BackwardCFunction(FunctionCtx, Node):
         return len(self.metas)
 
     def metadata_of(self, output_nr: int) -> Metadata:
-        return self.metas[output_nr]
+        meta = self.metas[output_nr]
+        assert meta is not None, "no gradient goes to an output that is no tensor"
+        return meta
 
     def saved(self) -> dict[str, Any]:
         """The saved tensors, as the lens lists them."""
@@ -136,18 +141,21 @@ class BackwardCFunction(FunctionCtx, Node):
     def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
         if self.materialize_grads:
             grad = [self._zeros(i) if g is None else g for i, g in enumerate(grad)]
-        rule = self._forward_cls.backward
-        if rule is Function.backward:
-            rule = self._forward_cls.vjp
-        return self._checked(rule(self, *grad))
+        return self._checked(self.apply(*grad))
 
     def apply(self, *grads: Any) -> Any:
         """The rule as the user wrote it, called with tensors."""
-        return self._forward_cls.backward(self, *grads)
+        cls = self._forward_cls
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return (cls.backward if cls.vjp is Function.vjp else cls.vjp)(self, *grads)
 
     def _zeros(self, output_nr: int) -> Any:
-        shape, dtype = self.metas[output_nr]
-        return Variable.wrap(np.zeros(shape, dtype))
+        meta = self.metas[output_nr]
+        return None if meta is None else Variable.wrap(np.zeros(meta.shape, meta.dtype))
 
     def _checked(self, grads: Any) -> tuple[Any, ...]:
         """The gradients of the tensor inputs among what the user's `backward` returned."""
@@ -318,10 +326,11 @@ def _wrap_outputs(
     _check_dirty(ctx, inputs, outputs)
     kind = ViewKind.CUSTOM if grad_mode else ViewKind.CUSTOM_NO_GRAD
     for output in outputs:
+        number = len(ctx.metas)
         if not isinstance(output, Variable):
+            ctx.metas.append(None)
             wrapped.append(output)
             continue
-        number = len(ctx.metas)
         ctx.metas.append(Metadata(output._array.shape, output._array.dtype))
         differentiable = id(output) not in plain and output.dtype.category >= dtypes.FLOAT
         position = next((i for i, t in enumerate(inputs) if t is output), None)
@@ -335,15 +344,22 @@ def _wrap_outputs(
                 output._view_kind = kind
             if recorded and differentiable:
                 output._edge = (ctx, number)
+        if not differentiable and not ctx._materialize_non_diff_grads:
+            ctx.metas[number] = None
         wrapped.append(output)
-    if ctx.metas:
-        ctx.shape, ctx.dtype = ctx.metas[0]
     return wrapped
 
 
 def _check_dirty(ctx: BackwardCFunction, inputs: list[Any], outputs: tuple[Any, ...]) -> None:
     returned = {id(output) for output in outputs}
     for tensor in ctx.dirty:
+        if not any(tensor is t for t in inputs):
+            warnings.warn(
+                "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an "
+                "input, there is no need to pass it to mark_dirty().",
+                stacklevel=4,
+            )
+            continue
         if id(tensor) not in returned:
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as "
@@ -399,23 +415,21 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     def run(ctx: Any, *grads: Any) -> Any:
         with ModeChange(grad=False):
             outputs = backward(ctx, *grads)
-        given = [g for g in grads if isinstance(g, Variable) and g.requires_grad]
-        if not get_mode().grad or not given:
+        differentiated = any(isinstance(g, Variable) and g.requires_grad for g in grads)
+        if not get_mode().grad or not differentiated:
             return outputs
         message = (
             "trying to differentiate twice a function that was marked with @once_differentiable: "
             f"{ctx.name()}, called at {ctx.where}"
         )
-        edges = tuple(g.edge() for g in given)
-
-        def refuse(tensor: Any) -> Any:
-            if not isinstance(tensor, Variable):
-                return tensor
-            return Variable.wrap(tensor._array, (Error(message, edges, tensor._array), 0))
-
-        if isinstance(outputs, tuple):
-            return tuple(map(refuse, outputs))
-        return refuse(outputs)
+        listed = outputs if isinstance(outputs, tuple) else (outputs,)
+        leaves = [Variable.wrap(t._array, LEAF) if isinstance(t, Variable) else None for t in listed]
+        edges = tuple(None if leaf is None else leaf.edge() for leaf in leaves)
+        refused = [
+            t if leaf is None else Variable.wrap(t._array, (Error(message, edges, t._array), 0))
+            for t, leaf in zip(listed, leaves, strict=True)
+        ]
+        return tuple(refused) if isinstance(outputs, tuple) else refused[0]
 
     return run
 

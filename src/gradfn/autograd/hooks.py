@@ -87,7 +87,7 @@ def call_tensor_hooks(node: Node, grad: Any, reading: Arrays) -> Any:
                 grads[nr] = reading.value(reading.checked(result, given, hook))
     for nr, tensor in hooks.retain.items():
         if (retaining := tensor()) is not None and grads[nr] is not None:
-            retaining._grad = reading.capture(grads[nr])
+            reading.retain(retaining, grads[nr])
     return grads[0] if node.outputs == 1 else grads
 
 

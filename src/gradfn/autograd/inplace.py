@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -123,7 +124,9 @@ def rebase(target: Any, node: Node, output_nr: int = 0, position: int = 0) -> No
         target._edge = (node, output_nr)
     else:
         where = geometry(base._array, target._array)
-        base._edge = (CopySlices(base, where, node, output_nr, position), 0)
+        slices = CopySlices(base, where, node, output_nr, position)
+        _move_retained(base, slices, 0)
+        base._edge = (slices, 0)
     root = target if base is None else base
     for reference in target.memory().views or ():
         view = reference()
@@ -142,8 +145,8 @@ def _move_retained(target: Any, node: Node, output_nr: int) -> None:
     """A tensor that retains its gradient retains that of its newest value."""
     edge = target._edge
     if target._retains and edge is not None and edge is not LEAF:
-        old = edge[0].hooked().retain
-        node.hooked().retain[output_nr] = old.pop(edge[1])
+        del edge[0].hooked().retain[edge[1]]
+        node.hooked().retain[output_nr] = ref(target)
 
 
 class CopySlices(Node):

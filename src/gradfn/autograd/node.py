@@ -273,7 +273,8 @@ class AccumulateGrad(Node):
     def _after(self) -> None:
         if self.variable._after_accumulate:
             for hook in self.variable._after_accumulate.now():
-                hook(self.variable)
+                if hook(self.variable) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def accumulate_edge(variable: Variable) -> tuple[Node, int]:

@@ -23,3 +23,14 @@ def current_pass() -> Arrays:
 def queue_callback(callback: Callable[[], object]) -> None:
     """Call `callback` when the running backward pass is over."""
     current_pass().callbacks.append(callback)
+
+
+class ExecutionEngine:
+    """The engine as old programs know it: ``Variable._execution_engine``."""
+
+    queue_callback = staticmethod(queue_callback)
+
+    @staticmethod
+    def is_checkpoint_valid() -> bool:
+        """Whether the running pass goes all the way to the leaves."""
+        return current_pass().captured is None

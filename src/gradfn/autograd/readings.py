@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,13 +11,15 @@ from ..dtypes import from_numpy
 from .node import Edge, Metadata, Node
 from .variable import Variable
 
+Captured: TypeAlias = dict[tuple[Node, int], Any]  # the gradients asked for, by edge
+
 
 class Arrays:
     """A pass over arrays (NumPy scalars stand for 0-d arrays until somebody looks at them)."""
 
-    def __init__(self, nodes: Collection[Node]) -> None:
+    def __init__(self, nodes: Collection[Node] = (), captured: Captured | None = None) -> None:
         self.nodes = nodes  # those that will run
-        self.captures = False  # whether gradients are asked for, by edge
+        self.captured = captured
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
         self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
         self.callbacks: list[Callable[[], object]] = []  # to call when the pass is over
@@ -68,9 +70,21 @@ class Arrays:
         """What the pass carries for the `tensor` that a hook or a custom Function gave."""
         return None if tensor is None else tensor._array
 
-    def capture(self, value: Any) -> Any:
-        """`value` as the result of the pass."""
+    def result(self, value: Any) -> Any:
+        """`value` as the pass hands it out for good."""
         return None if value is None else Variable.wrap(np.array(value))
+
+    def capture(self, node: Node, grad: Any) -> None:
+        """Note the gradients of those outputs of `node` that were asked for."""
+        assert self.captured is not None
+        for nr, value in enumerate([grad] if node.outputs == 1 else grad):
+            if (node, nr) in self.captured:
+                self.captured[node, nr] = self.result(value)
+
+    def retain(self, tensor: Any, grad: Any) -> None:
+        """Add a gradient to the `grad` of a non-leaf that retains it."""
+        known, new = tensor._grad, self.result(grad)
+        tensor._grad = new if known is None else known + new
 
     def checked(self, result: Any, given: Any, hook: Any) -> Any:
         """The tensor that `hook` returned, which must fit the gradient it was `given`."""
@@ -112,7 +126,7 @@ class Tensors(Arrays):
     def value(self, tensor: Any) -> Any:
         return tensor
 
-    def capture(self, value: Any) -> Any:
+    def result(self, value: Any) -> Any:
         return value
 
 

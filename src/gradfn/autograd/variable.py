@@ -15,7 +15,7 @@ from .node import AccumulateGrad, Array, Edge, Error, Node, accumulate_edge
 from .hooks import HookList, NodeHooks, RemovableHandle
 from .memory import Memory
 from .modes import get_mode
-from .passes import running
+from .passes import ExecutionEngine, running
 
 if TYPE_CHECKING:
     from .inplace import ViewKind
@@ -51,6 +51,7 @@ class Variable:
         """PyTorch's old ``Variable(tensor)``: another tensor over the same memory."""
         return cls.wrap(data._array, None, data.memory()).requires_grad_(requires_grad)
 
+    _execution_engine: ClassVar[ExecutionEngine] = ExecutionEngine()
     concrete: ClassVar[type[Any]]  # gradfn.Tensor, the class of results
     _view_of: Callable[..., Any]  # set by ops/view.py: a window into a tensor's memory,
     _base_of: Callable[..., Any]  # and its adjoint

@@ -99,7 +99,10 @@ class OperatorNode(Node):
         return value
 
     def pack(self, pack: Any, unpack: Any) -> None:
-        for saved in self.raw_saved().values():
+        numbers = [n for n in self.saved_inputs if isinstance(getattr(self, f"v_{n}"), np.generic)]
+        for name, saved in self.raw_saved().items():
+            if name in numbers:
+                continue
             for tensor in saved if isinstance(saved, list) else [saved]:
                 if tensor is not None:
                     tensor.register_hooks(pack, unpack)

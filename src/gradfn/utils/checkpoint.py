@@ -240,7 +240,7 @@ class _Reentrant(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         this_pass = running.get()
-        if this_pass is not None and this_pass.captures:
+        if this_pass is not None and this_pass.captured is not None:
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
                 "passing an `inputs` parameter to .backward(). To resolve this error, you can "
