@@ -21,12 +21,10 @@ from ..ops.activation import (
     relu_,
     selu,
     selu_,
-    sigmoid,
     silu,
     softplus,
     softshrink,
     softsign,
-    tanh,
     tanhshrink,
     threshold,
     threshold_,
@@ -67,6 +65,7 @@ from ..ops.products import bilinear, linear
 from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
 from ..ops.softmaxes import nn_softmin as softmin
+from ..ops.transcendental import sigmoid, tanh
 
 __all__ = [
     "bilinear",

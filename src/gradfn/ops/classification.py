@@ -44,7 +44,7 @@ def _multi_margin_gradient(
     F: Any, g: Any, self: Any, target: Any, weight: Any, p: int, margin: float, reduction: int
 ) -> Any:
     """Each violated margin pushes its class down and the sample's own class up."""
-    classes = self.shape[-1]
+    classes = math.prod(self.shape[-1:])
     scores = F.reshape(self, (-1, classes))
     own = F.one_hot(F.reshape(target, (-1,)), classes)
     violations = (margin - F.sum(scores * own, 1, True) + scores) * (1 - own)
@@ -58,7 +58,7 @@ def _multi_margin_gradient(
 
 def _multilabel_margin_gradient(F: Any, g: Any, self: Any, target: Any, reduction: int) -> Any:
     """The same for every pair of one of a sample's labels and one of its other classes."""
-    classes = self.shape[-1]
+    classes = math.prod(self.shape[-1:])
     scores, counts = F.reshape(self, (-1, classes)), F.label_counts(target)
     pairs = F.unsqueeze(counts, 2) * F.unsqueeze(counts == 0, 1)
     violated = 1 - F.unsqueeze(scores, 2) + F.unsqueeze(scores, 1) > 0

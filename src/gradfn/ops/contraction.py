@@ -52,23 +52,24 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
         )
     for i, j in zip(left, right, strict=True):
         m, n = a.shape[i], b.shape[j]
-        if m != n and 1 not in (m, n):
+        if n == 1:
+            a = a.sum(i, keepdim=True)
+        elif m == 1:
+            b = b.sum(j, keepdim=True)
+        elif m != n:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {m} in dim {i} and "
                 f"second has size {n} in dim {j}"
             )
-    broadcast = [(i, j) for i, j in zip(left, right, strict=True) if a.shape[i] != b.shape[j]]
-    if over := [i for i, j in broadcast if b.shape[j] == 1]:
-        a = a.sum(over, keepdim=True)
-    if over := [j for i, j in broadcast if a.shape[i] == 1 != b.shape[j]]:
-        b = b.sum(over, keepdim=True)
     rows = [i for i in range(a.ndim) if i not in left]
     columns = [j for j in range(b.ndim) if j not in right]
     shape = [*(a.shape[i] for i in rows), *(b.shape[j] for j in columns)]
     count = math.prod(a.shape[i] for i in left)
     first, second = a.permute(*rows, *left), b.permute(*right, *columns)
-    if a.ndim == 1 and b.ndim == 1 and not shape:
-        return dot(first, second).reshape(())
+    if math.prod(shape) == 1:
+        if first.is_contiguous() and second.is_contiguous():
+            return dot(first.flatten(), second.flatten()).reshape(shape)
+        return (first.squeeze() * second.squeeze()).sum().reshape(shape)
     first = first.reshape(math.prod(a.shape[i] for i in rows), count)
     second = second.reshape(count, math.prod(b.shape[j] for j in columns))
     return mm(first, second).reshape(shape)
@@ -77,7 +78,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
 def _contracted(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
     """The paired dimensions that `dims` of `tensordot` names."""
     if isinstance(dims, Variable):
-        dims = dims.tolist()
+        dims = dims._array.tolist()
     if isinstance(dims, Sequence):
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
         if len(left) != len(right):

@@ -50,9 +50,9 @@ def einsum(*args: Any) -> Any:
         result = aligned[0]
         return result.sum(tuple(range(count, len(order)))) if len(order) > count else result
     for i, j in _path(aligned, count):
-        pair = [aligned[i], aligned[j]]
+        left, right = aligned[i], aligned[j]
         aligned = [t for k, t in enumerate(aligned) if k not in (i, j)]
-        aligned.append(_contracted(*pair, _finished(aligned, count, len(order))))
+        aligned.append(_contracted(left, right, _finished(aligned, count, len(order))))
     result = aligned[0]
     return result.view(result.shape[:count]) if len(order) > count else result
 

@@ -78,6 +78,8 @@ def embedding(
     """
     if sparse and weight.requires_grad:
         raise NotImplementedError("embedding(sparse=True): sparse gradients are not in gradfn yet")
+    if weight.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D, but it has shape {list(weight.shape)}")
     rows = weight.size(0)
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise AssertionError(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.variable import Variable
-from . import arithmetic, comparison
+from . import arithmetic, comparison, products
 from .emit import binary, inplace
 from .runtime import SCALARS, is_number, wrapped_number
 
@@ -51,6 +51,14 @@ def _reflected_power(self: Any, other: Any) -> Any:
     return _reflected_tensor_power(self, other)
 
 
+def _matrix_product(self: Any, other: Any) -> Any:
+    return products.matmul(self, other) if isinstance(other, Variable) else NotImplemented
+
+
+def _reflected_matrix_product(self: Any, other: Any) -> Any:
+    return products.matmul(other, self) if isinstance(other, Variable) else NotImplemented
+
+
 add, multiply = binary(arithmetic.plain_add), binary(arithmetic.mul)
 bit_and, bit_or = binary(comparison.bitwise_and), binary(comparison.bitwise_or)
 bit_xor = binary(comparison.bitwise_xor)
@@ -73,6 +81,8 @@ OPERATORS: dict[str, Function] = {
     "__rmod__": _reflected(arithmetic.remainder_tensor),
     "__pow__": _by_operand(arithmetic.pow_scalar, arithmetic.pow_tensor),
     "__rpow__": _reflected_power,
+    "__matmul__": _matrix_product,
+    "__rmatmul__": _reflected_matrix_product,
     "__neg__": arithmetic.neg,
     "__pos__": arithmetic.positive,
     "__abs__": arithmetic.abs,

@@ -234,10 +234,7 @@ def matmul(input: Any, other: Any) -> Any:
     >>> (ones(2, 1, 3, 4) @ ones(5, 4, 2)).shape
     torch.Size([2, 5, 3, 2])
     """
-    if not isinstance(other, Variable):
-        raise TypeError(
-            f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}"
-        )
+    _check_tensor(other)
     left, right = input.ndim, other.ndim
     if left == 2 and right == 2:
         return mm(input, other)
@@ -249,12 +246,24 @@ def matmul(input: Any, other: Any) -> Any:
         return dot(input, other) if left == 1 else mv(input, other)
     if left == 1 and right == 2:
         return mm(input.unsqueeze(0), other).squeeze_(0)
+    if left == right == 3 and input.shape[0] != other.shape[0]:  # a single matrix folds
+        if other.shape[0] == 1 and other.requires_grad:
+            return matmul(input, other.squeeze(0))
+        if input.shape[0] == 1 and input.requires_grad:
+            return matmul(input.squeeze(0), other)
     if right <= 2 and _folds(input, other):
         return _folded(input, other)
     if left <= 2 and _folds(other.mT, input):
         product = _folded(other.mT, input.t() if left == 2 else input)
         return product.mT.contiguous() if left == 2 else product
     return _batched(input, other)
+
+
+def _check_tensor(other: Any) -> None:
+    if not isinstance(other, Variable):
+        raise TypeError(
+            f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}"
+        )
 
 
 def _folds(batches: Any, other: Any) -> bool:

@@ -10,11 +10,11 @@ from .. import raw
 from ..autograd.modes import no_grad
 from ..raw.loss import MEAN, NONE, SUM
 from ..shapes import broadcast_shapes
-from .declare import op
+from .declare import Function, op
 
 # PyTorch's composites use its overloads for numbers, whose nodes have names of their own.
 
-plus = op(
+plus: Function = op(
     "add.number(self, other)",
     kernel=raw.add,
     promote="number",
@@ -22,7 +22,7 @@ plus = op(
     tangent="elementwise",
     self=lambda g: g,
 )
-minus = op(
+minus: Function = op(
     "sub.number(self, other)",
     kernel=raw.sub,
     promote="number",
@@ -30,7 +30,7 @@ minus = op(
     tangent="elementwise",
     self=lambda g: g,
 )
-times = op(
+times: Function = op(
     "mul.number(self, other)",
     kernel=raw.mul,
     promote="number",
@@ -38,7 +38,7 @@ times = op(
     tangent="elementwise",
     self=lambda g, other: g * other,
 )
-over = op(
+over: Function = op(
     "div.number(self, other)",
     kernel=raw.div,
     promote="float",

@@ -48,7 +48,10 @@ INFIX = {
     "div": Infix("/", 6, python.truediv),
     "pow": Infix("**", 8, python.pow),
 }
-PREFIX = {"neg": ("-", python.neg), "bitwise_not": ("~", python.invert)}
+PREFIX: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "neg": ("-", python.neg),
+    "bitwise_not": ("~", python.invert),
+}
 _PREFIX_RANK, _ATOM_RANK = 7, 9
 
 
@@ -250,7 +253,8 @@ def _simplified(function: str, operands: tuple[Expr, ...]) -> Expr | None:
 
 
 def _infix_or_prefix(function: str) -> Callable[..., Any]:
-    return INFIX[function].function if function in INFIX else PREFIX[function][1]
+    prefix = PREFIX.get(function)
+    return INFIX[function].function if prefix is None else prefix[1]
 
 
 def _evaluate(expr: Expr, F: Any, values: Mapping[str, Any], known: dict[int, Any]) -> Any:

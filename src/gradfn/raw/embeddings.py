@@ -104,4 +104,5 @@ def one_hot(self: Array, num_classes: int = -1) -> Array:
         num_classes = int(self.max()) + 1
     elif self.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return (np.expand_dims(self, -1) == np.arange(num_classes)).astype(np.int64)
+    hot: Array = np.expand_dims(self, -1) == np.arange(num_classes)
+    return hot.astype(np.int64)

@@ -62,16 +62,17 @@ def _by(array: Array) -> str:
 def matmul(self: Array, other: Array) -> Array:
     """The product over the last dimension of one and the last but one of the other."""
     if self.dtype.char in _HALF:
-        wide = np.matmul(self.astype(np.float32), other.astype(np.float32), out=...)
+        wide: Array = np.matmul(self.astype(np.float32), other.astype(np.float32), out=...)
         return wide.astype(self.dtype)
-    return np.matmul(self, other, out=...)
+    product: Array = np.matmul(self, other, out=...)
+    return product
 
 
 def _product(self: Array, other: Array, kernel: str) -> Array:
     """`matmul` for the dtypes that PyTorch's `kernel` has; empty products come in all of them."""
     if self.dtype.char in _MULTIPLIED:
         return matmul(self, other)
-    product = np.matmul(self, other, out=...)
+    product: Array = np.matmul(self, other, out=...)
     if product.size and self.size:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{_name(self)}'")
     return product
@@ -265,4 +266,5 @@ def _expanded(self: Array, shape: tuple[int, ...]) -> Array:
 def trilinear(input1: Array, weight: Array, input2: Array) -> Array:
     """``result[n, k] = sum over i and j of input1[n, i] * weight[k, i, j] * input2[n, j]``."""
     left = matmul(input1, weight)  # of shape (k, n, j)
-    return np.einsum("knj,nj->nk", left, input2, order="C")
+    result: Array = np.einsum("knj,nj->nk", left, input2, order="C")
+    return result
