@@ -95,6 +95,7 @@ def outcome(torch: ModuleType, code: str, result: str) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
 @each(READS, "  ")
 def test_read(oracle: ModuleType, code: str) -> None:
     code = f"r = {code}"

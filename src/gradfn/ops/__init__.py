@@ -104,6 +104,7 @@ from .indexing import (
     index_fill_value,
     index_put_at,
     index_select_backward,
+    strided_scatter,
     masked_scatter_backward,
     masked_select_backward,
     take_backward,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .. import raw
 from ..autograd.variable import Variable
+from ..raw.strided import geometry
 from .declare import op
 from .emit import inplace
 from .scatter import gather
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "argwhere",
+    "as_strided_scatter",
     "bucketize",
     "diagonal_scatter",
     "index_add",
@@ -29,11 +32,13 @@ __all__ = [
     "masked_scatter",
     "masked_select",
     "nonzero",
+    "nonzero_static",
     "put",
     "searchsorted",
     "select_scatter",
     "slice_scatter",
     "take",
+    "unravel_index",
 ]
 
 # Positions in several dimensions.
@@ -277,6 +282,28 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     return tuple(Variable.wrap(column.copy()) for column in columns.T)
 
 
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """`nonzero` with exactly `size` rows: cut off, or filled up with `fill_value`."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, not {size}")
+    found = nonzero_at(input)._array[:size]
+    padded = np.full((size, input._array.ndim), fill_value, np.int64)
+    padded[: len(found)] = found
+    return Variable.wrap(padded)
+
+
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """The coordinates, in an array of `shape`, of positions in the flattened array."""
+    array = indices._array
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"unravel_index(): expected integer indices, but they are {indices.dtype}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if min(sizes, default=0) < 0:
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    coordinates = np.unravel_index(array % max(math.prod(sizes), 1), sizes)
+    return tuple(Variable.wrap(np.asarray(axis, np.int64)) for axis in coordinates)
+
+
 def argwhere(input: Tensor) -> Tensor:
     """The positions of the elements that are not zero, one row each."""
     return nonzero_at(input)
@@ -304,6 +331,33 @@ slice_scatter = op(
     src=lambda F, g, dim, start, end, step: F.slice_dim(g, dim, start, end, step),
     doc="A copy with `src` as ``out[start:end:step]`` along dimension `dim`.",
 )
+strided_scatter = op(
+    "as_strided_scatter(self, src, where)",
+    kernel=raw.strided_scatter,
+    tangent="linear",
+    self=lambda F, g, src_shape, where: F.strided_scatter(g, F.zeros_of(g, src_shape), where),
+    src=lambda F, g, where: F.view_of(g, where),
+)
+
+
+def as_strided_scatter(
+    input: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """A copy with `src` in the window that `as_strided` shows."""
+    array = input._array
+    where = geometry(array, raw.as_strided(array, size, stride, storage_offset))
+    if src._array.shape != where.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. "
+            f"src size = {list(src._array.shape)}, slice size = {list(where.shape)}"
+        )
+    return strided_scatter(input, src, where)
+
+
 diagonal_scatter = op(
     "diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)",
     kernel=raw.diagonal_scatter,
@@ -367,7 +421,7 @@ def bucketize(
 
 
 METHODS = (
-    "argwhere diagonal_scatter index_add index_add_ index_copy index_copy_ index_fill index_fill_ "
-    "index_put index_put_ index_select masked_scatter masked_scatter_ masked_select nonzero put "
+    "argwhere as_strided_scatter diagonal_scatter index_add index_add_ index_copy index_copy_ index_fill index_fill_ "
+    "index_put index_put_ index_select masked_scatter masked_scatter_ masked_select nonzero nonzero_static put "
     "put_ select_scatter slice_scatter take"
 )

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "gather",
+    "index_reduce",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "take_along_dim",
 ]
 
@@ -62,24 +64,62 @@ _scatter_src_, _scatter_value_, scatter_add_ = map(
 )
 
 
+def _no_derivative() -> Any:
+    raise RuntimeError("derivative for aten::scatter is not implemented when it has a `reduce`")
+
+
+scatter_src_by = op(
+    "scatter.reduce(self, dim, index: Tensor, src, reduce)",
+    kernel=raw.scatter_by,
+    node="NotImplemented",
+    self=_no_derivative,
+    src=_no_derivative,
+)
+scatter_value_by = op(
+    "scatter.value_reduce(self, dim, index: Tensor, value, reduce)",
+    kernel=raw.scatter_by,
+    node="NotImplemented",
+    self=_no_derivative,
+)
+_scatter_src_by_, _scatter_value_by_ = map(inplace, (scatter_src_by, scatter_value_by))
+
+
 def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
 ) -> Tensor:
     """A copy with ``out[index[i, j], j] = src[i, j]``, for `dim` 0, and so on: `gather` reversed.
 
     `src` is a tensor of the same dtype, or one number for all. Where a position comes twice, one
-    value stays.
+    value stays; or `reduce` says how to join them: ``"add"`` or ``"multiply"``.
     """
     src = value if src is None else src
+    if reduce is not None:
+        row = scatter_src_by if isinstance(src, Variable) else scatter_value_by
+        return row(input, dim, index, src, reduce)
     row = scatter_src if isinstance(src, Variable) else scatter_value
     return row(input, dim, index, src)
 
 
 def scatter_(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
 ) -> Tensor:
     """`scatter` in place."""
     src = value if src is None else src
+    if reduce is not None:
+        row = _scatter_src_by_ if isinstance(src, Variable) else _scatter_value_by_
+        return row(input, dim, index, src, reduce)
     row = _scatter_src_ if isinstance(src, Variable) else _scatter_value_
     return row(input, dim, index, src)  # type: ignore[no-any-return]
 
@@ -118,4 +158,86 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return gather(next(both), dim, next(both))
 
 
-METHODS = "gather scatter scatter_ scatter_add scatter_add_ take_along_dim"
+# Reductions of all that goes to one position.
+
+
+def _of_product(F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, result: Any, inc: bool):
+    """Each factor's gradient is the product of the others: by division, but for zeros."""
+    whole = F.where(self == 0, F.zeros_like(self) + 1, self)
+    of_self = g * F.scatter_reduce(whole, dim, index, src, "prod", include_self=inc) / whole
+    zero = src == 0
+    ones, none = F.zeros_like(src) + 1, F.zeros_like(src)
+    zeros = F.scatter_add(F.zeros_like(self), dim, index, F.where(zero, ones, none))
+    only = F.logical_and(zero, F.gather(zeros, dim, index) == 1)
+    others = F.scatter_reduce(self, dim, index, F.where(only, ones, src), "prod", include_self=inc)
+    divided = F.gather(g * result, dim, index) / F.where(zero, ones, src)
+    return of_self, F.where(only, F.gather(g * others, dim, index), divided)
+
+
+def _of_extremum(F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, result: Any):
+    """Those that equal the extremum share its gradient."""
+    ours = F.where(self == result, F.zeros_like(self) + 1, F.zeros_like(self))
+    found = F.gather(result, dim, index)
+    theirs = F.where(src == found, F.zeros_like(src) + 1, F.zeros_like(src))
+    share = g / F.scatter_add(ours, dim, index, theirs)
+    return ours * share, theirs * F.gather(share, dim, index)
+
+
+def _of_mean(F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, inc: bool):
+    counts = F.scatter_add(F.zeros_like(self) + int(inc), dim, index, F.zeros_like(src) + 1)
+    share = g / F.where(counts == 0, F.zeros_like(self) + 1, counts)
+    return share, F.gather(share, dim, index)
+
+
+def _reduced(
+    F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, inc: bool, result: Any
+) -> tuple[Any, Any]:
+    """The gradients of what was there, and of what came."""
+    if reduce == "sum":
+        of_self, of_src = g, F.gather(g, dim, index)
+    elif reduce == "mean":
+        of_self, of_src = _of_mean(F, g, self, dim, index, src, inc)
+    elif reduce == "prod":
+        of_self, of_src = _of_product(F, g, self, dim, index, src, result, inc)
+    else:
+        of_self, of_src = _of_extremum(F, g, self, dim, index, src, result)
+    return of_self if inc else F.scatter(of_self, dim, index, 0), of_src
+
+
+def _spread(F: Any, index: Any, dim: int, source: Any) -> Any:
+    """The vector `index` as an index for every element of `source`."""
+    shape = source.shape
+    dim = wrap_dim(dim, len(shape))
+    along = [-1 if axis == dim else 1 for axis in range(len(shape))]
+    return F.expand(F.reshape(index, tuple(along)), tuple(shape))
+
+
+scatter_reduce = op(
+    "scatter_reduce(self, dim, index: Tensor, src, reduce, *, include_self=True)",
+    kernel=raw.scatter_reduce,
+    self=lambda F, g, self, dim, index, src, reduce, include_self, result: _reduced(
+        F, g, self, dim, index, src, reduce, include_self, result
+    )[0],
+    src=lambda F, g, self, dim, index, src, reduce, include_self, result: _reduced(
+        F, g, self, dim, index, src, reduce, include_self, result
+    )[1],
+    doc="A copy with ``out[index[i, j], j]`` and all ``src[i, j]`` reduced, for `dim` 0, and so on.",
+)
+index_reduce = op(
+    "index_reduce(self, dim, index: Tensor, source, reduce, *, include_self=True)",
+    kernel=raw.index_reduce,
+    self=lambda F, g, self, dim, index, source, reduce, include_self, result: _reduced(
+        F, g, self, dim, _spread(F, index, dim, source), source, reduce, include_self, result
+    )[0],
+    source=lambda F, g, self, dim, index, source, reduce, include_self, result: _reduced(
+        F, g, self, dim, _spread(F, index, dim, source), source, reduce, include_self, result
+    )[1],
+    doc="A copy with the slices ``index[i]`` of `dim` and all ``source[i]`` reduced.",
+)
+scatter_reduce_, index_reduce_ = map(inplace, (scatter_reduce, index_reduce))
+
+
+METHODS = (
+    "gather index_reduce index_reduce_ scatter scatter_ scatter_add scatter_add_ scatter_reduce "
+    "scatter_reduce_ take_along_dim"
+)

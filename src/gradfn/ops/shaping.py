@@ -18,6 +18,7 @@ from .declare import op
 from .emit import inplace
 from .indexing import index_select, masked_select
 from .joining import listed_tensors, stack
+from .reduction import sum
 from .view import expand_size, reshape, unsafe_view, unsqueeze, view_shape
 
 if TYPE_CHECKING:
@@ -256,6 +257,19 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     return expand_size(input, tuple(size))
 
 
+def sum_to_size(input: Tensor, *size: Any) -> Tensor:
+    """The sum over the dimensions that broadcasting to the tensor's shape from `size` repeats."""
+    shape, wanted = input._array.shape, sizes_of(size)
+    extra = len(shape) - len(wanted)
+    fits = zip(shape[max(extra, 0) :], wanted, strict=False)
+    if extra < 0 or any(target not in (1, own) for own, target in fits):
+        raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
+    pairs = enumerate(zip(shape[extra:], wanted, strict=True), extra)
+    axes = [*range(extra), *(axis for axis, (own, target) in pairs if own != target)]
+    summed = sum(input, axes, keepdim=True) if axes else input
+    return view_shape(summed, wanted) if extra else summed
+
+
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Views of the tensors in the shape that they broadcast to together."""
     several = listed_tensors(tensors)
@@ -368,5 +382,5 @@ def triu_indices(
 
 METHODS = (
     "broadcast_to diag diag_embed diagflat flip fliplr flipud kron repeat repeat_interleave roll "
-    "rot90 tile tril tril_ triu triu_"
+    "rot90 sum_to_size tile tril tril_ triu triu_"
 )

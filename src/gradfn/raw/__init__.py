@@ -21,4 +21,5 @@ from .softmaxes import *
 from .sorting import *
 from .view import *
 from .strided import strided_base as base_of
+from .strided import strided_scatter
 from .strided import strided_view as view_of

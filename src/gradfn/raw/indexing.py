@@ -167,7 +167,7 @@ def index_select_backward(g: Array, shape: Shape, dim: int, index: Array) -> Arr
 
 def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Array:
     dim = wrap_dim(dim, self.ndim)
-    _check_index_op("index_add", self, dim, index, source)
+    check_index_op("index_add", self, dim, index, source)
     if alpha != 1:
         source = source * np.asarray(alpha).astype(self.dtype)
     if not self.ndim:
@@ -181,7 +181,7 @@ def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any 
 
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     dim = wrap_dim(dim, self.ndim)
-    _check_index_op("index_copy", self, dim, index, source)
+    check_index_op("index_copy", self, dim, index, source)
     if not self.ndim:
         return source.reshape(()).copy()
     out = self.copy()
@@ -216,7 +216,7 @@ def distinct(self: Array) -> Array:
 index_fill_value = index_fill
 
 
-def _check_index_op(name: str, self: Array, dim: int, index: Array, source: Array) -> None:
+def check_index_op(name: str, self: Array, dim: int, index: Array, source: Array) -> None:
     """The checks that index_add and index_copy share."""
     if index.ndim > 1:
         raise IndexError(f"{name}_(): Index should have dimension 1 or 0 (got {index.ndim})")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import wrap_dim
-from .indexing import add_at, check_range
+from .indexing import add_at, check_index_op, check_range
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
@@ -108,7 +108,86 @@ def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     return out.reshape(self.shape)
 
 
+_REDUCTIONS = {
+    "sum": np.add,
+    "mean": np.add,
+    "prod": np.multiply,
+    "amax": np.maximum,
+    "amin": np.minimum,
+}
+
+
+def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
+    """What `reduce` of any value and this leaves as it is."""
+    if reduce in ("sum", "mean", "prod"):
+        return int(reduce == "prod")
+    if dtype.kind == "b":
+        return reduce == "amin"
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
+    return -np.inf if reduce == "amax" else np.inf
+
+
+def scatter_reduce(
+    self: Array, dim: int, index: Array, src: Array, reduce: str, *, include_self: bool = True
+) -> Array:
+    """A copy of `self` with ``out[index[i, j], j]`` reduced with ``src[i, j]`` (for `dim` 0)."""
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
+    dim = wrap_dim(dim, self.ndim)
+    _check_gather("scatter", self, dim, index, src)
+    _check_same_dtype("scatter", self, src)
+    if not index.size:
+        return self.copy()
+    out, positions = _scattered(self, dim, index)
+    flat, places = out.reshape(-1), positions.reshape(-1)
+    if not include_self:
+        flat[places] = _neutral(reduce, flat.dtype)
+    values = _corner(np.atleast_1d(src), positions.shape).reshape(-1)
+    _REDUCTIONS[reduce].at(flat, places, values)
+    if reduce == "mean":
+        counts = np.maximum(np.bincount(places, minlength=flat.size) + include_self, 1)
+        divide = np.floor_divide if flat.dtype.kind in "iub" else np.divide
+        divide(flat, counts.astype(flat.dtype), out=flat)
+    return out.reshape(self.shape)
+
+
+def index_reduce(
+    self: Array, dim: int, index: Array, source: Array, reduce: str, *, include_self: bool = True
+) -> Array:
+    """`scatter_reduce` with the slice ``source[i]`` going to ``index[i]``."""
+    if reduce not in _REDUCTIONS or reduce == "sum":
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
+    dim = wrap_dim(dim, self.ndim)
+    check_index_op("index_reduce", self, dim, index, source)
+    along = along_dim(index, dim, source.ndim)
+    spread = np.broadcast_to(along, source.shape)
+    return scatter_reduce(self, dim, spread, source, reduce, include_self=include_self)
+
+
+def along_dim(index: Array, dim: int, ndim: int) -> Array:
+    """The vector `index` along dimension `dim` of `ndim`."""
+    return index.reshape([-1 if axis == dim else 1 for axis in range(ndim)])
+
+
+def scatter_by(self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
+    """`scatter` that adds or multiplies."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError(f"reduce argument must be either add or multiply. It is {reduce}.")
+    if not isinstance(src, np.ndarray):
+        src = np.full(index.shape, src).astype(self.dtype)
+    name = "sum" if reduce == "add" else "prod"
+    return scatter_reduce(self, dim, index, src, name)
+
+
 __all__ = [
+    "index_reduce",
+    "scatter_by",
+    "scatter_reduce",
     "gather",
     "gather_backward",
     "scatter",

@@ -51,6 +51,15 @@ def strided_base(view: Array, where: Geometry) -> Array:
     return _window(memory, start, where.base_shape, where.base_dtype, where.base_strides)
 
 
+def strided_scatter(self: Array, src: Array, where: Geometry) -> Array:
+    """A copy of `self` with `src` where `where` names."""
+    memory, start = _memory(where)
+    base = _window(memory, start, where.base_shape, where.base_dtype, where.base_strides)
+    base[...] = self
+    _window(memory, start + where.offset, where.shape, where.dtype, where.strides)[...] = src
+    return base
+
+
 def _overlaps(window: Array) -> bool:
     """Whether two elements of `window` may share memory."""
     reach = window.itemsize
