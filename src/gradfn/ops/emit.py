@@ -27,6 +27,7 @@ from . import runtime
 from .declare import LIST, MASK, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
 from ..autograd.inplace import check_result, check_target, rebase
 from .node import node_class, saved_by
+from .out import write_out
 
 FUNCTION, INPLACE, BINARY = "function", "in-place", "binary operator"
 
@@ -133,6 +134,7 @@ def emit(
         check_target=check_target,
         check_result=check_result,
         rebase=rebase,
+        write_out=write_out,
     )
     local: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), scope, local)
@@ -142,7 +144,11 @@ def emit(
 
 def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
     """The source of one form: read the arguments, run the kernel, record."""
-    lines = [f"def {name}({', '.join(_header(operator))}):"]
+    parts = _header(operator)
+    with_out = kind == FUNCTION and takes_out(operator)
+    if with_out:
+        parts += ["out=None"] if "*" in parts else ["*", "out=None"]
+    lines = [f"def {name}({', '.join(parts)}):"]
     lines += [
         f"    if {alias} is not None: {name_} = {alias}" for name_, alias in _aliases(operator)
     ]
@@ -154,7 +160,7 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
         "    try:",
         *_read_arguments(operator),
         "    except AttributeError:",
-        f"        return fallback(OPERATOR, {kind!r}, ({every},))",
+        f"        return fallback(OPERATOR, {kind!r}, ({every},){', out' if with_out else ''})",
     ]
     if kind == INPLACE:
         lines += [f"    check_target(input, {name!r}, mode, {_any_edge(operator)})"]
@@ -163,7 +169,7 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
         lines += [f"    if x0.dtype.kind in {operator.refuses!r}: raise unsupported(OPERATOR, (x0,))"]
     if kind == INPLACE:
         return lines + _keep_old(operator) + _write(operator, name) + _rebase(operator)
-    return lines + _quietly(operator, [f"r = {_kernel_call(operator)}"]) + _finish(operator)
+    return lines + _quietly(operator, [f"r = {_kernel_call(operator)}"]) + _finish(operator, kind)
 
 
 def _quietly(operator: Operator, lines: list[str]) -> list[str]:
@@ -276,17 +282,26 @@ def _any_edge(operator: Operator) -> str:
     return "(" + (" or ".join(tests) or "False") + ")"
 
 
-def _finish(operator: Operator) -> list[str]:
+def takes_out(operator: Operator) -> bool:
+    """Whether the function form has PyTorch's `out` argument."""
+    return not operator.view and not operator.listed
+
+
+def _finish(operator: Operator, kind: str) -> list[str]:
     """Wrap the kernel's result, and record the operation where a gradient is wanted."""
     single = len(operator.results) == 1
+    lines = []
+    if kind == FUNCTION and takes_out(operator):
+        lines = ["    if out is not None:"]
+        lines += [f"        return write_out(OPERATOR, out, r, mode, {_any_edge(operator)})"]
     if single:
-        lines = ["    out = new(Tensor)", "    out._array = r", "    out._memory = None"]
+        lines += ["    made = new(Tensor)", "    made._array = r", "    made._memory = None"]
     else:
-        lines = ["    out = [new(Tensor) for _ in r]", "    for t, array in zip(out, r):"]
+        lines += ["    made = [new(Tensor) for _ in r]", "    for t, array in zip(made, r):"]
         lines += ["        t._array = array; t._memory = None"]
-    result = "out" if single or operator.listed else "RETURNS(out)"
+    result = "made" if single or operator.listed else "RETURNS(made)"
     if operator.view:
-        lines.append(f"    as_view(input, {'(out,)' if single else 'out'}, mode)")
+        lines.append(f"    as_view(input, {'(made,)' if single else 'made'}, mode)")
     if operator.every_formula():
         casts = any(p.name == "dtype" for p in operator.parameters)  # maybe to integers
         wanted = _any_edge(operator) + " and differentiable(r)" * (casts and single)
@@ -295,9 +310,9 @@ def _finish(operator: Operator) -> list[str]:
             raise TypeError(f"{operator}: views with named results are not supported")
         record = _record(operator)
         if single:
-            record += ["out._edge = (node, 0)"]
+            record += ["made._edge = (node, 0)"]
         else:
-            record += ["for i, t in enumerate(out):"]
+            record += ["for i, t in enumerate(made):"]
             record += ["    t._edge = (node, i) if differentiable(t._array) else None"]
         lines += ["        " + line for line in [*record, f"return {result}"]]
     edges = [
@@ -305,12 +320,12 @@ def _finish(operator: Operator) -> list[str]:
         for i, p in enumerate(operator.inputs)
     ]
     if single:
-        lines += ["    out._edge = None"]
+        lines += ["    made._edge = None"]
     else:
-        lines += ["    for t in out: t._edge = None"]
+        lines += ["    for t in made: t._edge = None"]
     lines += [
         f"    if mode is not GRAD or {' or '.join(edges) or 'False'}:",
-        f"        unrecorded(OPERATOR, {'(out,)' if single else 'out'}, mode,"
+        f"        unrecorded(OPERATOR, {'(made,)' if single else 'made'}, mode,"
         f" {' or '.join(edges) or 'False'})",
     ]
     return [*lines, f"    return {result}"]
@@ -361,9 +376,9 @@ def _save(operator: Operator, target: str) -> list[str]:
             lines += [f"node.v_{name} = {target}._array; node.m_{name} = {target}.memory()"]
             continue
         single = len(operator.results) == 1
-        out, r = ("out", "r") if single else (f"out[{operator.results.index(name)}]",) * 2
+        made = "made" if single else f"made[{operator.results.index(name)}]"
         r = "r" if single else f"r[{operator.results.index(name)}]"
-        lines += [f"node.v_{name} = {r}; node.m_{name} = {out}._memory or memory_of({out})"]
+        lines += [f"node.v_{name} = {r}; node.m_{name} = {made}._memory or memory_of({made})"]
     for name in saved.arguments:
         lines += [f"node.v_{name} = {name}"]
     for name, source, what in saved.derived:

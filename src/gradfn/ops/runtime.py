@@ -89,7 +89,9 @@ def promote(
     )
 
 
-def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...]) -> Any:
+def fallback(
+    operator: Operator, kind: str, arguments: tuple[Any, ...], out: Any = None
+) -> Any:
     """Call again with numbers as tensors; refuse what is neither number nor tensor."""
     from .emit import BINARY, form
 
@@ -100,7 +102,7 @@ def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...]) -> Any:
             "none of which is a Tensor"
         )
     converted: list[Any] = []
-    keywords: dict[str, Any] = {}
+    keywords: dict[str, Any] = {} if out is None else {"out": out}
     for position, (p, value) in enumerate(zip(operator.parameters, arguments, strict=True)):
         if kind == BINARY and isinstance(value, np.ndarray):
             value = Variable.wrap(value)
