@@ -1,6 +1,8 @@
 """The graph as records, and its drawing."""
 
+import io
 import random
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -288,6 +290,31 @@ def test_draw_labels_with_the_variables_of_its_caller(
     del x
     draw(here.sin())
     assert "AccumulateGrad here []" in capsys.readouterr().out
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_colours(x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    y = x.exp()
+    draw(y)
+    assert terminal.getvalue().startswith("\x1b[1mExpBackward0\x1b[0m")
+    assert re.sub(r"\x1b\[[\d;]*m", "", terminal.getvalue()) == graph(y).text() + "\n"
+
+
+def test_characters_that_cannot_be_written_are_replaced(
+    x: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", file)
+    draw(x.exp())
+    file.seek(0)
+    assert file.read().endswith("\n?? AccumulateGrad x []\n")
 
 
 def test_watching_counts_equal_graphs(x: Any) -> None:
