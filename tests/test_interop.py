@@ -74,6 +74,7 @@ def test_dlpack_both_ways() -> None:
     assert tensor.data_ptr() == array.ctypes.data
     assert np.from_dlpack(tensor).ctypes.data == array.ctypes.data
     assert gradfn.from_dlpack(tensor).data_ptr() == array.ctypes.data
+    assert gradfn.from_dlpack(gradfn.to_dlpack(tensor)).data_ptr() == array.ctypes.data
     assert tensor.__dlpack_device__() == (1, 0)
     with pytest.raises(BufferError, match=r"^Can't export tensors that require gradient"):
         gradfn.ones(1, requires_grad=True).__dlpack__()

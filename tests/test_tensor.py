@@ -62,6 +62,10 @@ PARITY = [
     "[torch.finfo(d) for d in (torch.float16, torch.float32, torch.float64, torch.complex64)]",
     "[torch.iinfo(d) for d in (torch.uint8, torch.int32, torch.int64)]",
     "torch.finfo(torch.float32).max, torch.finfo(torch.float32).bits, torch.iinfo(torch.int8).min",
+    "torch.broadcast_shapes((2, 1), (3,)), torch.broadcast_shapes(3, (2, 3))",
+    "torch.broadcast_shapes((2,), (3,))",
+    "torch.broadcast_shapes((-1,), (3,))",
+    "torch.ones(2, 3).t().dim_order(), torch.ones(2).layout == torch.sparse_coo",
     # parameters
     "torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter()",
     "torch.nn.Parameter(torch.ones(2)) * 2",

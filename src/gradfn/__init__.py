@@ -23,6 +23,7 @@ from .creation import *
 from .device import *
 from .dtypes import *
 from .interop import from_dlpack as from_dlpack
+from .interop import to_dlpack as to_dlpack
 from .legacy import *
 from .missing import missing as _missing_from
 from .ops import return_types as return_types
@@ -42,16 +43,17 @@ from .ops.norms import *
 from .ops.products import *
 from .ops.quantiles import *
 from .ops.reduction import *
+from .ops.restructure import *
 from .ops.sampling import *
 from .ops.scan import *
-from .ops.restructure import *
 from .ops.scatter import *
 from .ops.shaping import *
-from .ops.splitting import *
 from .ops.softmaxes import *
 from .ops.sorting import *
+from .ops.splitting import *
 from .ops.transcendental import *
 from .ops.view import *
+from .ops.view_copies import *
 from .ops.windows import *
 from .printing import set_printoptions as set_printoptions
 from .queries import *
@@ -59,6 +61,7 @@ from .random import *
 from .ranges import *
 from .sampling import *
 from .shapes import Size as Size
+from .storage import UntypedStorage as UntypedStorage
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor
 from .version import __version__ as __version__

@@ -15,6 +15,11 @@ __all__ = [
     "memory_format",
     "preserve_format",
     "set_default_device",
+    "sparse_bsc",
+    "sparse_bsr",
+    "sparse_coo",
+    "sparse_csc",
+    "sparse_csr",
     "strided",
 ]
 
@@ -150,7 +155,7 @@ class _Named:
 
 
 class layout(_Named):  # noqa: N801 - PyTorch's name
-    """How the elements of a tensor are laid out: always `strided`."""
+    """How the elements of a tensor are laid out: always `strided`; the others can be named."""
 
 
 class memory_format(_Named):  # noqa: N801 - PyTorch's name
@@ -158,6 +163,8 @@ class memory_format(_Named):  # noqa: N801 - PyTorch's name
 
 
 strided = layout("strided")
+sparse_coo, sparse_csr, sparse_csc = map(layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
+sparse_bsr, sparse_bsc = map(layout, ("sparse_bsr", "sparse_bsc"))
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")

@@ -9,6 +9,7 @@ import numpy as np
 
 from .autograd.node import Array
 from .autograd.variable import LEAF, Variable
+from .device import check_device
 from .fromdata import shared
 from .storage import owner
 
@@ -66,13 +67,28 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     return self._array.__dlpack_device__()
 
 
+class _Capsule:
+    """A DLPack capsule as an object that exports it."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor over the memory of any object with ``__dlpack__``: ``torch.from_dlpack``.
+    """A tensor over the memory of a DLPack capsule, or of any object with ``__dlpack__``.
 
     >>> from_dlpack(np.ones(2))
     tensor([1., 1.], dtype=torch.float64)
     """
-    result: Tensor = Variable.wrap(shared(np.from_dlpack(ext_tensor, copy=copy)))
+    check_device(device)
+    source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
+    result: Tensor = Variable.wrap(shared(np.from_dlpack(source, copy=copy)))
     return result
 
 

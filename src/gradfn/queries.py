@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import dtypes
+from . import shapes as shape_arithmetic
 from .autograd.variable import Variable
 from .ops import runtime
+from .shapes import Size
 from .storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -16,12 +19,15 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 __all__ = [
+    "broadcast_shapes",
     "finfo",
     "get_device",
     "iinfo",
     "is_complex",
+    "is_conj",
     "is_floating_point",
     "is_inference",
+    "is_neg",
     "is_nonzero",
     "is_same_size",
     "is_signed",
@@ -158,6 +164,16 @@ def is_signed(input: Tensor) -> bool:
     return bool(_tensor("is_signed", input).is_signed())
 
 
+def is_conj(input: Tensor) -> bool:
+    """False: conjugates are computed at once."""
+    return bool(_tensor("is_conj", input).is_conj())
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: negatives are computed at once."""
+    return bool(_tensor("is_neg", input).is_neg())
+
+
 def is_inference(input: Tensor) -> bool:
     """Whether `input` was made in `inference_mode`."""
     return bool(_tensor("is_inference", input).is_inference())
@@ -181,6 +197,25 @@ def numel(input: Tensor) -> int:
 def get_device(input: Tensor) -> int:
     """-1: tensors are on the CPU."""
     return int(_tensor("get_device", input).get_device())
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
+    """The shape that all `shapes` broadcast to.
+
+    Raises RuntimeError where sizes disagree, ValueError for negative ones.
+
+    >>> broadcast_shapes((2, 1), (3,))
+    torch.Size([2, 3])
+    """
+    listed = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    if any(size < 0 for shape in listed for size in shape):
+        raise ValueError(f"Attempting to broadcast a dimension with negative length: {listed}")
+    try:
+        return Size(shape_arithmetic.broadcast_shapes(*listed))
+    except RuntimeError as error:
+        raise RuntimeError(
+            f"Attempting to broadcast a dimension of shapes that disagree: {error}"
+        ) from None
 
 
 def typename(obj: Any) -> str:

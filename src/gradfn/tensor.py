@@ -19,6 +19,7 @@ from .creation import tensor as tensor
 from .device import cpu, device, layout, strided
 from .ops.operators import OPERATORS
 from .ops.view import alias
+from .raw.copying import dense_axes
 from .shapes import Size, contiguous_strides, wrap_dim
 from .storage import UntypedStorage
 
@@ -62,7 +63,7 @@ class Tensor(Variable):
     @property
     def shape(self) -> Size:
         """The sizes of the dimensions."""
-        return Size(self._array.shape)
+        return tuple.__new__(Size, self._array.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
@@ -184,6 +185,16 @@ class Tensor(Variable):
         """The address of the first element; 0 where there is none."""
         address: int = self._array.__array_interface__["data"][0]
         return address if self._array.size else 0
+
+    const_data_ptr = data_ptr
+
+    def dim_order(self) -> tuple[int, ...]:
+        """The dimensions from the slowest to the fastest in memory."""
+        return dense_axes(self._array)
+
+    def to_dense(self) -> Tensor:
+        """The tensor itself: it is dense."""
+        return self
 
     def untyped_storage(self) -> UntypedStorage:
         """The memory that this tensor and its views share, as bytes."""
