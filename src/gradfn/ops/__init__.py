@@ -35,6 +35,7 @@ from . import (
     subscript,
     transcendental,
     view,
+    view_copies,
     windows,
 )
 
@@ -69,6 +70,7 @@ FAMILIES = (
     subscript,
     transcendental,
     view,
+    view_copies,
     windows,
 )
 
@@ -112,6 +114,7 @@ from .indexing import (
     zeros_of,
 )
 from .loss import *
+from .loss import binary_cross_entropy_backward
 from .joining import *
 from .norms import *
 from .norms import vector_norm
@@ -129,11 +132,13 @@ from .scatter import gather_backward
 from .shaping import *
 from .shaping import blocks, repeat, unblock, unrepeat
 from .softmaxes import *
+from .softmaxes import log_softmax_backward, softmax_backward
 from .sorting import *
 from .splitting import *
 from .transcendental import *
 from .view import *
 from .view import base_of, expand, view_of
+from .view_copies import *
 from .windows import *
 from .windows import (
     diagonal_backward,

@@ -421,7 +421,7 @@ def bucketize(
 
 
 METHODS = (
-    "argwhere as_strided_scatter diagonal_scatter index_add index_add_ index_copy index_copy_ index_fill index_fill_ "
-    "index_put index_put_ index_select masked_scatter masked_scatter_ masked_select nonzero nonzero_static put "
-    "put_ select_scatter slice_scatter take"
+    "argwhere as_strided_scatter diagonal_scatter index_add index_add_ index_copy index_copy_ "
+    "index_fill index_fill_ index_put index_put_ index_select masked_scatter masked_scatter_ "
+    "masked_select nonzero nonzero_static put put_ select_scatter slice_scatter take"
 )

@@ -221,7 +221,7 @@ scatter_reduce = op(
     src=lambda F, g, self, dim, index, src, reduce, include_self, result: _reduced(
         F, g, self, dim, index, src, reduce, include_self, result
     )[1],
-    doc="A copy with ``out[index[i, j], j]`` and all ``src[i, j]`` reduced, for `dim` 0, and so on.",
+    doc="A copy with ``out[index[i, j], j]`` and all such ``src[i, j]`` reduced (for `dim` 0).",
 )
 index_reduce = op(
     "index_reduce(self, dim, index: Tensor, source, reduce, *, include_self=True)",

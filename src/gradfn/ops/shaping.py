@@ -20,6 +20,7 @@ from .indexing import index_select, masked_select
 from .joining import listed_tensors, stack
 from .reduction import sum
 from .view import expand_size, reshape, unsafe_view, unsqueeze, view_shape
+from .view_copies import diagonal_copy
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -197,15 +198,6 @@ def _interleave(input: Tensor, repeats: int, dim: int) -> Tensor:
 
 # Diagonals.
 
-diagonal_copy = op(
-    "diagonal_copy(self, offset=0, dim1=0, dim2=1)",
-    kernel=raw.diagonal_copy,
-    node="DiagonalBackward0_copy",
-    tangent="linear",
-    self=lambda F, g, self_shape, offset, dim1, dim2: F.diagonal_backward(
-        g, self_shape, offset, dim1, dim2
-    ),
-)
 diag_embed = op(
     "diag_embed(self, offset=0, dim1=-2, dim2=-1)",
     kernel=raw.diag_embed,
@@ -266,6 +258,8 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
         raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
     pairs = enumerate(zip(shape[extra:], wanted, strict=True), extra)
     axes = [*range(extra), *(axis for axis, (own, target) in pairs if own != target)]
+    if not wanted:
+        return sum(input)
     summed = sum(input, axes, keepdim=True) if axes else input
     return view_shape(summed, wanted) if extra else summed
 

@@ -56,22 +56,19 @@ slice_backward = op(
 )
 
 
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """A view of `length` positions of dimension `dim`, from `start` on.
-
-    RuntimeError where they reach beyond the dimension.
-    """
+def narrow_start(input: Tensor, dim: int, start: Any, length: int) -> int:
+    """Where `narrow` starts, counted from the front."""
     if not input._array.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, not {length}")
-    size = input._array.shape[wrap_dim(dim, input._array.ndim)]
     if isinstance(start, Variable) and (start._array.ndim or start._array.dtype.kind not in "iu"):
         raise RuntimeError(
             "start must be an 0-dim integral Tensor, but it has shape "
             f"{list(start._array.shape)} and dtype {start.dtype}"
         )
-    first = start.__index__()
+    size = input._array.shape[wrap_dim(dim, input._array.ndim)]
+    first = int(start.__index__())
     if not -size <= first <= size:
         raise IndexError(
             f"start out of range (expected to be in range of [{-size}, {size}], but got {first})"
@@ -79,6 +76,15 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     first += size if first < 0 else 0
     if first + length > size:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
+    return first
+
+
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """A view of `length` positions of dimension `dim`, from `start` on.
+
+    RuntimeError where they reach beyond the dimension.
+    """
+    first = narrow_start(input, dim, start, length)
     return slice_dim(input, dim, first, first + length)
 
 

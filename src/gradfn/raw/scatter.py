@@ -160,7 +160,8 @@ def index_reduce(
     """`scatter_reduce` with the slice ``source[i]`` going to ``index[i]``."""
     if reduce not in _REDUCTIONS or reduce == "sum":
         raise RuntimeError(
-            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
         )
     dim = wrap_dim(dim, self.ndim)
     check_index_op("index_reduce", self, dim, index, source)
@@ -185,11 +186,11 @@ def scatter_by(self: Array, dim: int, index: Array, src: Any, reduce: str) -> Ar
 
 
 __all__ = [
-    "index_reduce",
-    "scatter_by",
-    "scatter_reduce",
     "gather",
     "gather_backward",
+    "index_reduce",
     "scatter",
     "scatter_add",
+    "scatter_by",
+    "scatter_reduce",
 ]

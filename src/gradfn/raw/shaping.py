@@ -165,10 +165,6 @@ def diagonal_backward(
     return out
 
 
-def diagonal_copy(self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
-    return diagonal(self, offset, dim1, dim2).copy()
-
-
 def diag_embed(self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     ndim = self.ndim + 1
     axes = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
@@ -267,7 +263,6 @@ __all__ = [
     "cat",
     "diag_embed",
     "diagonal_backward",
-    "diagonal_copy",
     "flip",
     "repeat",
     "roll",

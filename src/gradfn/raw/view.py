@@ -156,8 +156,8 @@ def expand(self: Array, size: Sequence[int], *, implicit: bool = False) -> Array
     extra = len(size) - self.ndim
     if extra < 0:
         raise RuntimeError(
-            f"expand(torch.{dtypes.from_numpy(self.dtype).scalar_name}Tensor{{{list(self.shape)}}}, "
-            f"size={list(size)}): the number of sizes provided ({len(size)}) must be greater or "
+            f"expand(torch.{dtypes.from_numpy(self.dtype).scalar_name}Tensor"
+            f"{{{list(self.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or "
             f"equal to the number of dimensions in the tensor ({self.ndim})"
         )
     shape, strides = [], []
@@ -209,6 +209,10 @@ def slice_dim(
     if dim == 0:
         return self[start:end:step]
     return self[(*axis_at(dim, self.ndim), slice(start, end, step))]
+
+
+def narrow_copy(self: Array, dim: int, start: int, end: int) -> Array:
+    return slice_dim(self, dim, start, end).copy()
 
 
 def diagonal(self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
@@ -350,6 +354,7 @@ __all__ = [
     "contiguous",
     "diagonal",
     "expand",
+    "narrow_copy",
     "permute",
     "reshape",
     "select",

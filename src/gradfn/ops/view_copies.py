@@ -1,0 +1,154 @@
+"""The views' counterparts that copy: ``select_copy`` for ``select``, and so on.
+
+Each is the row of its view with a kernel that copies: same formulas, a node named after the view's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import raw
+from ..raw.strided import geometry
+from ..shapes import sizes_of
+from . import splitting, view, windows
+from .declare import PLAIN, op
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+__all__ = [
+    "alias_copy",
+    "as_strided_copy",
+    "diagonal_copy",
+    "expand_copy",
+    "narrow_copy",
+    "permute_copy",
+    "select_copy",
+    "slice_copy",
+    "split_copy",
+    "split_with_sizes_copy",
+    "squeeze_copy",
+    "t_copy",
+    "transpose_copy",
+    "unbind_copy",
+    "unfold_copy",
+    "unsqueeze_copy",
+    "view_as_complex_copy",
+    "view_as_real_copy",
+    "view_copy",
+]
+
+
+def copying(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator that copies what the view `function` shows."""
+    row = function.operator  # type: ignore[attr-defined]
+    name, dot, overload = row.overload.partition(".")
+    parameters = ", ".join(
+        p.name + (": Tensor" if p.kind != PLAIN else "") + (f"={p.default}" if p.default else "")
+        for p in row.parameters
+        if not p.keyword_only
+    )
+
+    def kernel(*arguments: Any) -> Any:
+        found = row.kernel(*arguments)
+        return [part.copy() for part in found] if row.listed else found.copy()
+
+    return op(
+        f"{name}_copy{dot}{overload}({parameters})",
+        kernel=kernel,
+        node=f"{row.node_name}_copy",
+        results=list if row.listed else ("result",),
+        tangent=row.tangent,
+        doc=f"`{name}`, but a copy.",
+        **row.formulas,
+    )
+
+
+alias_copy = copying(view.alias)
+diagonal_copy = copying(windows.diagonal)
+expand_size = copying(view.expand_size)
+permute_dims = copying(view.permute_dims)
+select_copy = copying(windows.select)
+slice_copy = copying(windows.slice_dim)
+split_by_size = copying(splitting.split_by_size)
+split_by_sizes = copying(splitting.split_by_sizes)
+squeeze_all, squeeze_dim, squeeze_dims = map(
+    copying, (view.squeeze_all, view.squeeze_dim, view.squeeze_dims)
+)
+t_copy = copying(view.t)
+transpose_copy = copying(view.transpose)
+unbound = copying(splitting.unbound)
+unfold_copy = copying(windows.unfold)
+unsqueeze_copy = copying(view.unsqueeze)
+view_as_complex_copy = copying(windows.view_as_complex)
+view_as_real_copy = copying(windows.view_as_real)
+view_shape, view_dtype = copying(view.view_shape), copying(view.view_dtype)
+window = copying(windows.window)
+narrow_slice = op(
+    "narrow_copy(self, dim, start, end)",
+    kernel=raw.narrow_copy,
+    tangent="linear",
+    self=lambda F, g, self_shape, dim, start, end: F.slice_backward(
+        g, self_shape, dim, start, end, 1
+    ),
+)
+
+
+def as_strided_copy(
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """`as_strided`, but a copy."""
+    array = input._array
+    return window(input, geometry(array, raw.as_strided(array, size, stride, storage_offset)))
+
+
+def expand_copy(input: Tensor, size: Sequence[int], *, implicit: bool = False) -> Tensor:
+    """`expand`, but a copy."""
+    return expand_size(input, sizes_of((size,)))
+
+
+def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`narrow`, but a copy."""
+    first = windows.narrow_start(input, dim, start, length)
+    return narrow_slice(input, dim, first, first + length)
+
+
+def permute_copy(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """`permute`, but a copy."""
+    return permute_dims(input, sizes_of((dims,)))
+
+
+def split_copy(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`split`, but copies."""
+    return tuple(split_by_size(input, split_size, dim))
+
+
+def split_with_sizes_copy(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """`split_with_sizes`, but copies."""
+    return tuple(split_by_sizes(input, tuple(split_sizes), dim))
+
+
+def squeeze_copy(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """`squeeze`, but a copy."""
+    if dim is None:
+        return squeeze_all(input)
+    return (squeeze_dim if isinstance(dim, int) else squeeze_dims)(input, dim)
+
+
+def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """`unbind`, but copies."""
+    return tuple(unbound(input, dim))
+
+
+def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None) -> Tensor:
+    """`view`, but a copy."""
+    wanted = size if dtype is None else dtype
+    if hasattr(wanted, "itemsize"):
+        return view_dtype(input, wanted.numpy)
+    return view_shape(input, sizes_of((wanted,)))
+
+
+METHODS = "narrow_copy"
