@@ -73,7 +73,7 @@ def forms() -> dict[str, set[str]]:
     """For every public name the forms that its entries declare."""
     found: dict[str, set[str]] = defaultdict(set)
     for op in OPS:
-        if op.syntax is None and not op.name.startswith("nn."):
+        if op.syntax is None and "." not in op.name:
             declared = (("function", op.function), ("method", op.method), ("inplace", op.inplace))
             found[op.base] |= {form for form, name in declared if name is not None}
     return found

@@ -31,7 +31,7 @@ def moments(name: str) -> OpInfo:
 
 
 OPS = [
-    reduction("sum", casts=True),
+    reduction("sum", casts=True, rows=("unsum",)),
     reduction("mean", dtypes=FRACTION, casts=True),
     reduction(
         "prod",

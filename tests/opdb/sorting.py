@@ -63,6 +63,7 @@ OPS = [
             sample(Array(values=SPECIAL), stable=True).only(*FLOAT).forward_only(),
         ],
         dtypes=REAL + BOOL,
+        rows=("unselect",),
         errors=(error(IndexError, "Dimension out of range", x(2, 3), 2),),
     ),
     op(

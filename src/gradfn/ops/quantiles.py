@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.variable import Variable
-from ..shapes import wrap_dim
+from ..shapes import broadcast_shapes, wrap_dim
 from .comparison import isnan, logical_not
 from .reducing import times
 from .sorting import sort
@@ -41,7 +41,7 @@ def quantile(
     tensor(2.5000)
     """
     dim = dim if axis is None else axis
-    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+    return _quantile(input, q, dim, keepdim, interpolation)
 
 
 def nanquantile(
@@ -59,22 +59,22 @@ def nanquantile(
     tensor(2.)
     """
     dim = dim if axis is None else axis
-    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+    return _quantile(input, q, dim, keepdim, interpolation, ignore_nan=True)
 
 
 def _quantile(
-    name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str
+    input: Any, q: Any, dim: int | None, keepdim: bool, between: str, ignore_nan: bool = False
 ) -> Any:
-    q = _checked(name, input, q, interpolation)
+    q = _checked(input, q, between)
     ordered = _ordered(input, dim, keepdim)
-    ranks = _ranks(q, ordered, ignore_nan=name == "nanquantile")
-    if interpolation in _ROUNDINGS:
-        places = getattr(ranks, _ROUNDINGS[interpolation])().to(dtypes.int64)
+    ranks = _ranks(q, ordered, ignore_nan)
+    if between in _ROUNDINGS:
+        places = getattr(ranks, _ROUNDINGS[between])().to(dtypes.int64)
         values = ordered.gather(-1, places)
     else:
         below, above = ranks.to(dtypes.int64), ranks.ceil().to(dtypes.int64)
         weights = ranks - below
-        if interpolation == "midpoint":
+        if between == "midpoint":
             weights = Variable.wrap(np.full_like(weights._array, 0.5))
         values = ordered.gather(-1, below).lerp_(ordered.gather(-1, above), weights)
     if q.dim() == 0:
@@ -82,37 +82,37 @@ def _quantile(
     return values.unsqueeze_(0).transpose_(0, -1).squeeze_(-1)
 
 
-def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
+def _checked(input: Any, q: Any, interpolation: str) -> Any:
     """`q` as a tensor, where everything fits."""
     if input.numel() == 0:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if input.dtype not in (dtypes.float32, dtypes.float64):
         raise RuntimeError(
-            f"{name}() input tensor must be either float or double dtype, not {input.dtype}"
+            f"quantile() input tensor must be either float or double dtype, not {input.dtype}"
         )
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
             f"but got {interpolation}"
         )
     if isinstance(q, int | float):
         if not 0 <= q <= 1:
-            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         return Variable.wrap(np.array(q, input.dtype.numpy))
     if not isinstance(q, Variable):
         raise TypeError(
-            f"{name}() received an invalid combination of arguments: q must be a float or a "
+            f"quantile() received an invalid combination of arguments: q must be a float or a "
             f"Tensor, not {type(q).__name__}"
         )
     if q._array.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, not {q._array.ndim}-d")
+        raise RuntimeError(f"quantile() q must be a scalar or 1D tensor, not {q._array.ndim}-d")
     if q.dtype is not input.dtype:
         raise RuntimeError(
-            f"{name}() q tensor must be same dtype as the input tensor: {q.dtype} is not "
+            f"quantile() q tensor must be same dtype as the input tensor: {q.dtype} is not "
             f"{input.dtype}"
         )
     if not ((q._array >= 0) & (q._array <= 1)).all():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
     return q
 
 
@@ -120,16 +120,12 @@ def _ordered(input: Any, dim: int | None, keepdim: bool) -> Any:
     """The sorted elements in the last dimension of what else is of the result's shape."""
     shape = list(input.shape)
     if dim is None:
-        shape = [1] * len(shape) if keepdim else []
-        rows = input.flatten()
-    elif input.dim() == 0:
-        wrap_dim(dim, 0)
-        rows = input.flatten()
+        rows, shape = input.flatten(), [1] * len(shape) if keepdim else []
     else:
         dim = wrap_dim(dim, len(shape))
-        shape[dim : dim + 1] = [1] if keepdim else []
-        last = dim == input.dim() - 1
-        rows = input if last else input.unsqueeze(-1).transpose(dim, -1)
+        rows = input if dim == input.dim() - 1 else input.unsqueeze(-1).transpose(dim, -1)
+        if shape:
+            shape[dim : dim + 1] = [1] if keepdim else []
     values, _ = sort(rows)
     return values.view(*shape, values.shape[-1])
 
@@ -140,7 +136,10 @@ def _ranks(q: Any, ordered: Any, ignore_nan: bool) -> Any:
     last = ordered.shape[-1] - 1
     if not ignore_nan:
         has_nan = isnan(ordered.detach()).any(-1, keepdim=True)
-        return times(q, last).masked_fill(has_nan, last)
+        ranks = times(q, last)
+        shape = broadcast_shapes(ranks.shape, has_nan.shape)
+        ranks = ranks if shape == ranks.shape else ranks.expand(shape)
+        return ranks.masked_fill(has_nan, last)
     known = logical_not(isnan(ordered.detach())).sum(-1, keepdim=True)
     ranks = q * (known - 1)
     return ranks.masked_fill(ranks < 0, 0)

@@ -84,12 +84,12 @@ mean_all = op(
     "mean(self, *, dtype=None)",
     kernel=raw.mean,
     tangent="linear",
-    self=lambda F, g, self_shape: F.unsum(g / math.prod(self_shape), self_shape),
+    self=lambda F, g, self_shape: F.unsum(g / (math.prod(self_shape) or 1), self_shape),
 )
 
 
 def _mean_gradient(F: Any, g: Any, self_shape: Any, dim: Dims, keepdim: bool) -> Any:
-    return F.unsum(g / count(self_shape, dim), self_shape, dim, keepdim)
+    return F.unsum(g / (count(self_shape, dim) or 1), self_shape, dim, keepdim)
 
 
 mean_dim = op(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import raw
 from . import return_types
 from .declare import op
 from .emit import inplace
+
+if TYPE_CHECKING:
+    from ..dtypes import dtype as DType
+    from ..tensor import Tensor
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 
@@ -44,13 +48,19 @@ cumsum = op(
     tensor([1, 3, 6])
     """,
 )
+
+
+def _cumprod_gradient(F: Any, g: Any, self: Any, result: Any, self_shape: Any, dim: int) -> Any:
+    """Products without element i: of those before it, times sums over those after it."""
+    if not self_shape or 0 in self_shape:
+        return g
+    return F.shift(result, dim, 1, 1).conj() * F.recurrence(g, self.conj(), dim, True)
+
+
 cumprod = op(
     "cumprod(self, dim, *, dtype=None)",
     kernel=raw.cumprod,
-    # The product without element i, up to k: those before i, times those after i up to k.
-    self=lambda F, g, self, result, dim: (
-        F.shift(result, dim, 1, 1).conj() * F.recurrence(g, self.conj(), dim, True)
-    ),
+    self=_cumprod_gradient,
     doc="""The products of the elements up to each one along `dim`. Integers give int64.
 
     >>> gradfn.cumprod(gradfn.tensor([1, 2, 3]), 0)
@@ -85,8 +95,12 @@ cummin = op(
 )
 
 
-def _logcumsumexp_gradient(F: Any, g: Any, self: Any, result: Any, dim: int) -> Any:
+def _logcumsumexp_gradient(
+    F: Any, g: Any, self: Any, result: Any, self_shape: Any, dim: int
+) -> Any:
     """Sums of ``g[k] * exp(self[i] - result[k])`` over k >= i, by steps that cannot overflow."""
+    if not self_shape or 0 in self_shape:
+        return g
     before = F.shift(result, dim, 1)
     step = F.exp(F.where(before == result, 0, before - result))  # also where both are infinite
     return F.exp(self - result).conj() * F.recurrence(g, step.conj(), dim, True)
@@ -103,6 +117,30 @@ logcumsumexp = op(
     """,
 )
 
-cumsum_, cumprod_ = map(inplace, (cumsum, cumprod))
+_cumsum_, _cumprod_ = map(inplace, (cumsum, cumprod))
+
+
+def cumsum_(
+    input: Tensor, dim: int | None = None, *, dtype: DType | None = None, axis: int | None = None
+) -> Tensor:
+    """`cumsum` in place, in the dtype of `input`."""
+    return _cumsum_(input, dim, dtype=_own_dtype("cumsum", input, dtype), axis=axis)
+
+
+def cumprod_(
+    input: Tensor, dim: int | None = None, *, dtype: DType | None = None, axis: int | None = None
+) -> Tensor:
+    """`cumprod` in place, in the dtype of `input`."""
+    return _cumprod_(input, dim, dtype=_own_dtype("cumprod", input, dtype), axis=axis)
+
+
+def _own_dtype(name: str, input: Tensor, dtype: DType | None) -> DType:
+    if dtype not in (None, input.dtype):
+        raise RuntimeError(
+            f"Bad in-place call: input tensor dtype {input.dtype} and output tensor dtype {dtype} "
+            f"should match in {name}_"
+        )
+    return input.dtype
+
 
 METHODS = "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp"

@@ -27,7 +27,7 @@ def _accumulated(
     axis = one_dim(name, dim, self.ndim)
     if dtype is not None:
         self = self.astype(dtype.numpy, copy=False)
-        refuse(f"{name}_out_cpu", self, "b")
+        refuse(f"{name}_out_cpu", self, "b" if self.ndim else "")
     elif self.dtype.kind in "biu":
         self = self.astype(np.int64, copy=False)
     return self.copy() if not self.ndim else narrow_as(ufunc.accumulate(wide(self), axis), self)
@@ -60,8 +60,11 @@ def logcumsumexp(self: Array, dim: int) -> Array:
         return self.copy()
     if self.dtype.kind == "f":
         return narrow_as(np.logaddexp.accumulate(wide(self), axis), self)
-    rows = np.moveaxis(self, axis, 0)
-    return np.moveaxis(np.array(list(accumulate(rows, _logaddexp))).reshape(rows.shape), 0, axis)
+    out = np.empty_like(self)
+    rows = np.moveaxis(out, axis, 0)
+    for i, total in enumerate(accumulate(np.moveaxis(self, axis, 0), _logaddexp)):
+        rows[i] = total
+    return out
 
 
 def _logaddexp(a: Array, b: Array) -> Array:

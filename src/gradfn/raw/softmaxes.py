@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..shapes import wrap_dim
 from .reduction import Array, Dims, axes_of, narrow_as, one_dim, refuse, wide
 
-__all__ = ["log_softmax", "logsumexp", "softmax"]
+__all__ = ["log_softmax", "log_softmax_backward", "logsumexp", "softmax", "softmax_backward"]
 
 
 def softmax(self: Array, dim: int) -> Array:
@@ -20,6 +21,23 @@ def log_softmax(self: Array, dim: int) -> Array:
     shifted, axes = _shifted("log_softmax", self, dim)
     total = np.add.reduce(np.exp(shifted, out=...), axes, keepdims=True, out=...)
     return narrow_as(np.subtract(shifted, np.log(total, out=...), out=...), self)
+
+
+def softmax_backward(grad: Array, output: Array, dim: int) -> Array:
+    """The gradient through a softmax whose result was `output`."""
+    part = np.multiply(wide(grad), wide(output), out=...)
+    total = np.add.reduce(part, _axes(dim, output), keepdims=True, out=...)
+    return narrow_as(np.subtract(part, wide(output) * total, out=...), output)
+
+
+def log_softmax_backward(grad: Array, output: Array, dim: int) -> Array:
+    """The gradient through a log_softmax whose result was `output`."""
+    total = np.add.reduce(wide(grad), _axes(dim, output), keepdims=True, out=...)
+    return narrow_as(np.subtract(wide(grad), np.exp(wide(output)) * total, out=...), output)
+
+
+def _axes(dim: int, self: Array) -> tuple[int, ...]:
+    return (wrap_dim(dim, np.ndim(self)),)[: np.ndim(self)]
 
 
 def _shifted(name: str, self: Array, dim: int) -> tuple[Array, tuple[int, ...]]:

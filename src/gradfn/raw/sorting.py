@@ -89,22 +89,22 @@ def _median_of_all(self: Array, ignore_nan: bool) -> Array:
     refuse("median_cpu", self, "bc")
     if not self.size:
         return np.array(np.nan).astype(self.dtype)
-    values, _ = _median("median", self.reshape(-1), 0, False, ignore_nan)
+    values, _ = _median(self.reshape(-1), 0, False, ignore_nan)
     return values
 
 
 def median_dim(self: Array, dim: int, keepdim: bool = False) -> Pair:
-    return _median("median", self, dim, keepdim, False)
+    return _median(self, dim, keepdim, False)
 
 
 def nanmedian_dim(self: Array, dim: int, keepdim: bool = False) -> Pair:
-    return _median("nanmedian", self, dim, keepdim, True)
+    return _median(self, dim, keepdim, True)
 
 
-def _median(name: str, self: Array, dim: int, keepdim: bool, ignore_nan: bool) -> Pair:
+def _median(self: Array, dim: int, keepdim: bool, ignore_nan: bool) -> Pair:
     """The lower median; NaN, where there is one and it is not ignored."""
-    axis = one_dim(name, dim, self.ndim)
-    nonempty(name, self, (axis,), IndexError)
+    axis = one_dim("median", dim, self.ndim)
+    nonempty("median", self, (axis,), IndexError)
     refuse("median_cpu", self, "bc")
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
