@@ -22,8 +22,8 @@ def _nll(name: str, node: str) -> Any:
         tangent=lambda F, self_t, target, weight, reduction, ignore_index: F.nll_loss(
             self_t, target, weight, reduction, ignore_index
         ),
-        self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_loss_backward(
-            g, self_shape, target, weight, reduction, ignore_index
+        self=lambda F, g, self, target, weight, reduction, ignore_index: F.nll_loss_backward(
+            g, self, target, weight, reduction, ignore_index
         ),
     )
 
@@ -31,9 +31,10 @@ def _nll(name: str, node: str) -> Any:
 nll_of = _nll("nll_loss", "NllLossBackward0")
 nll_of_images = _nll("nll_loss2d", "NllLoss2DBackward0")
 nll_loss_backward = op(
-    "nll_loss_backward(grad_output, shape, target: Tensor, weight: Optional, reduction, "
+    "nll_loss_backward(grad_output, self, target: Tensor, weight: Optional, reduction, "
     "ignore_index)",
     kernel=raw.nll_loss_backward,
+    self=lambda F, self: F.zeros_like(self),
     grad_output=lambda F, g, target, weight, reduction, ignore_index: F.nll_loss(
         g, target, weight, reduction, ignore_index
     ),

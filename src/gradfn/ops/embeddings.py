@@ -23,17 +23,16 @@ embedding_dense_backward = op(
     "scale_grad_by_freq)",
     kernel=raw.embedding_dense_backward,
     tangent="bilinear",
-    grad_output=lambda F, g, indices, num_weights, padding_idx, scale_grad_by_freq: (
-        F.embedding_dense_double_backward(g, indices, num_weights, padding_idx, scale_grad_by_freq)
+    grad_output=lambda F, g, indices, padding_idx: F.embedding_dense_double_backward(
+        g, indices, padding_idx
     ),
 )
 embedding_dense_double_backward = op(
-    "embedding_dense_double_backward(grad, indices: Tensor, num_weights, padding_idx, "
-    "scale_grad_by_freq)",
+    "embedding_dense_double_backward(grad, indices: Tensor, padding_idx)",
     kernel=raw.embedding_dense_double_backward,
     tangent="bilinear",
-    grad=lambda F, g, indices, num_weights, padding_idx, scale_grad_by_freq: (
-        F.embedding_dense_backward(g, indices, num_weights, padding_idx, scale_grad_by_freq)
+    grad=lambda F, g, indices, grad_shape, padding_idx: F.embedding_dense_backward(
+        g, indices, grad_shape[0], padding_idx, False
     ),
 )
 embedding_renorm = op(

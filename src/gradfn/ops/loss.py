@@ -31,9 +31,13 @@ __all__: list[str] = []
 
 
 def _bce_input(F: Any, g: Any, self: Any, target: Any, weight: Any, shape: Any, kind: int) -> Any:
-    slope = (self - target) / F.clamp((1 - self) * self, 1e-12)
-    g = each(g, kind, shape) * slope
+    g = F.binary_cross_entropy_backward(each(g, kind, shape), self, target)
     return g if weight is None else g * weight
+
+
+def _bce_second(F: Any, g: Any, grad: Any, self: Any, target: Any) -> Any:
+    variance = F.clamp((1 - self) * self, 1e-12)
+    return g * grad * ((self * self - 2 * self * target + target) / (variance * variance))
 
 
 def _bce_target(F: Any, g: Any, self: Any, weight: Any, shape: Any, kind: int) -> Any:
@@ -115,6 +119,13 @@ cross_entropy_of = op(
     target=lambda F, g, self, weight, self_shape, reduction: _bce_target(
         F, g, self, weight, self_shape, reduction
     ),
+)
+binary_cross_entropy_backward = op(
+    "binary_cross_entropy_backward(grad_output, self, target)",
+    kernel=raw.binary_cross_entropy_backward,
+    grad_output=lambda F, g, self, target: F.binary_cross_entropy_backward(g, self, target),
+    self=lambda F, g, grad_output, self, target: _bce_second(F, g, grad_output, self, target),
+    target=lambda F, g, grad_output, self: -g * grad_output / F.clamp((1 - self) * self, 1e-12),
 )
 cross_entropy_of_logits = op(
     "binary_cross_entropy_with_logits(self, target, weight: Optional, pos_weight: Optional, "

@@ -106,7 +106,7 @@ def weighted(losses: Any, weight: Any, reduction: str) -> Any:
 
 def each(g: Any, reduction: int, shape: tuple[int, ...]) -> Any:
     """The gradient of every loss of an array of `shape`, from that of the reduced loss."""
-    return g / math.prod(shape) if reduction == MEAN else g
+    return g / max(math.prod(shape), 1) if reduction == MEAN else g
 
 
 def together(input: Any, target: Any) -> tuple[Any, Any]:

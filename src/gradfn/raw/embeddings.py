@@ -52,7 +52,8 @@ def embedding_dense_backward(
     flat = indices.reshape(-1)
     rows = grad_output.reshape(flat.size, grad_output.shape[-1])
     if scale_grad_by_freq:
-        rows = rows / _frequencies(flat, num_weights, rows)
+        counts = np.bincount(flat, minlength=num_weights)
+        rows = rows / np.expand_dims(counts[flat], 1).astype(rows.dtype)
     gradient = np.zeros((num_weights, rows.shape[1]), grad_output.dtype)
     np.add.at(gradient, flat, rows)
     if padding_idx >= 0:
@@ -60,21 +61,11 @@ def embedding_dense_backward(
     return gradient
 
 
-def embedding_dense_double_backward(
-    grad: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
-) -> Array:
-    """The adjoint of `embedding_dense_backward`."""
+def embedding_dense_double_backward(grad: Array, indices: Array, padding_idx: int) -> Array:
+    """The adjoint of `embedding_dense_backward`, which in PyTorch ignores the frequencies."""
     flat = indices.reshape(-1)
-    rows = np.where(np.expand_dims(flat == padding_idx, 1), 0, grad[flat])
-    if scale_grad_by_freq:
-        rows = rows / _frequencies(flat, num_weights, rows)
-    return rows.astype(grad.dtype, copy=False).reshape(*indices.shape, grad.shape[1])
-
-
-def _frequencies(flat: Array, num_weights: int, rows: Array) -> Array:
-    """How often the row that each index names is used."""
-    counts = np.bincount(flat, minlength=num_weights)
-    return np.expand_dims(counts[flat], 1).astype(rows.dtype)
+    rows = np.where(np.expand_dims(flat == padding_idx, 1), np.zeros((), grad.dtype), grad[flat])
+    return rows.reshape(*indices.shape, grad.shape[1])
 
 
 def embedding_renorm(weight: Array, indices: Array, max_norm: float, norm_type: float) -> Array:

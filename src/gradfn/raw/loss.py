@@ -12,6 +12,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 __all__ = [
     "binary_cross_entropy",
+    "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
     "huber_loss",
     "label_counts",
@@ -88,6 +89,11 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
+def binary_cross_entropy_backward(g: Array, self: Array, target: Array) -> Array:
+    """The derivative of the losses, which is 0 where input and target are the same bound."""
+    return np.asarray(g * ((self - target) / np.maximum((1 - self) * self, 1e-12)))
+
+
 def binary_cross_entropy_with_logits(
     self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
 ) -> Array:
@@ -148,14 +154,14 @@ def nll_loss(
 
 def nll_loss_backward(
     g: Array,
-    self_shape: tuple[int, ...],
+    self: Array,
     target: Array,
     weight: Array | None,
     reduction: int,
     ignore_index: int,
 ) -> Array:
-    """The adjoint of `nll_loss`, which is linear in the log-probabilities."""
-    gradient = np.zeros(self_shape, g.dtype)
+    """The adjoint of `nll_loss`, which is linear in the log-probabilities `self`."""
+    gradient = np.zeros_like(self)
     target = target.reshape(()) if gradient.ndim == 1 else target
     classes, weights = _kept(gradient, target, weight, ignore_index)
     scale = -weights / np.add.reduce(weights, axis=None) if reduction == MEAN else -weights
