@@ -11,6 +11,7 @@ import numpy as np
 from .. import raw
 from ..autograd.variable import Variable
 from ..raw.strided import geometry
+from ..raw.strided import strided_scatter as scatter_strided
 from .declare import op
 from .emit import inplace
 from .scatter import gather
@@ -289,7 +290,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     found = nonzero_at(input)._array[:size]
     padded = np.full((size, input._array.ndim), fill_value, np.int64)
     padded[: len(found)] = found
-    return Variable.wrap(padded)
+    rows: Tensor = Variable.wrap(padded)
+    return rows
 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
@@ -333,7 +335,7 @@ slice_scatter = op(
 )
 strided_scatter = op(
     "as_strided_scatter(self, src, where)",
-    kernel=raw.strided_scatter,
+    kernel=scatter_strided,
     tangent="linear",
     self=lambda F, g, src_shape, where: F.strided_scatter(g, F.zeros_of(g, src_shape), where),
     src=lambda F, g, where: F.view_of(g, where),

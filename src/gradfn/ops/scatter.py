@@ -119,7 +119,8 @@ def scatter_(
     src = value if src is None else src
     if reduce is not None:
         row = _scatter_src_by_ if isinstance(src, Variable) else _scatter_value_by_
-        return row(input, dim, index, src, reduce)
+        row(input, dim, index, src, reduce)
+        return input
     row = _scatter_src_ if isinstance(src, Variable) else _scatter_value_
     return row(input, dim, index, src)  # type: ignore[no-any-return]
 
@@ -161,7 +162,9 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
 # Reductions of all that goes to one position.
 
 
-def _of_product(F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, result: Any, inc: bool):
+def _of_product(
+    F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, result: Any, inc: bool
+) -> tuple[Any, Any]:
     """Each factor's gradient is the product of the others: by division, but for zeros."""
     whole = F.where(self == 0, F.zeros_like(self) + 1, self)
     of_self = g * F.scatter_reduce(whole, dim, index, src, "prod", include_self=inc) / whole
@@ -174,7 +177,9 @@ def _of_product(F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, resul
     return of_self, F.where(only, F.gather(g * others, dim, index), divided)
 
 
-def _of_extremum(F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, result: Any):
+def _of_extremum(
+    F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, result: Any
+) -> tuple[Any, Any]:
     """Those that equal the extremum share its gradient."""
     ours = F.where(self == result, F.zeros_like(self) + 1, F.zeros_like(self))
     found = F.gather(result, dim, index)
@@ -183,7 +188,9 @@ def _of_extremum(F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, resu
     return ours * share, theirs * F.gather(share, dim, index)
 
 
-def _of_mean(F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, inc: bool):
+def _of_mean(
+    F: Any, g: Any, self: Any, dim: int, index: Any, src: Any, inc: bool
+) -> tuple[Any, Any]:
     counts = F.scatter_add(F.zeros_like(self) + int(inc), dim, index, F.zeros_like(src) + 1)
     share = g / F.where(counts == 0, F.zeros_like(self) + 1, counts)
     return share, F.gather(share, dim, index)

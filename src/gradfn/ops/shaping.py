@@ -53,7 +53,9 @@ repeated = op(
     "repeat(self, repeats)",
     kernel=raw.repeat,
     tangent="linear",
-    self=lambda F, g, self_shape, repeats: F.unrepeat(g, self_shape, repeats),
+    self=lambda F, g, self_shape, repeats: (
+        F.zeros_of(g, self_shape) if 0 in repeats else F.unrepeat(g, self_shape, repeats)
+    ),
 )
 unrepeat = op(
     "unrepeat(self, shape, repeats)",

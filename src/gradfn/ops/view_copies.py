@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-def copying(function: Callable[..., Any]) -> Callable[..., Any]:
+def copying(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """The operator that copies what the view `function` shows."""
     row = function.operator  # type: ignore[attr-defined]
     name, dot, overload = row.overload.partition(".")
@@ -54,7 +54,7 @@ def copying(function: Callable[..., Any]) -> Callable[..., Any]:
         found = row.kernel(*arguments)
         return [part.copy() for part in found] if row.listed else found.copy()
 
-    return op(
+    copied: Callable[..., Tensor] = op(
         f"{name}_copy{dot}{overload}({parameters})",
         kernel=kernel,
         node=f"{row.node_name}_copy",
@@ -63,6 +63,7 @@ def copying(function: Callable[..., Any]) -> Callable[..., Any]:
         doc=f"`{name}`, but a copy.",
         **row.formulas,
     )
+    return copied
 
 
 alias_copy = copying(view.alias)

@@ -61,7 +61,7 @@ def narrow_start(input: Tensor, dim: int, start: Any, length: int) -> int:
     if not input._array.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
-        raise RuntimeError(f"narrow(): length must be non-negative, not {length}")
+        raise RuntimeError(f"narrow(): length must be non-negative. It is {length}.")
     if isinstance(start, Variable) and (start._array.ndim or start._array.dtype.kind not in "iu"):
         raise RuntimeError(
             "start must be an 0-dim integral Tensor, but it has shape "

@@ -173,9 +173,9 @@ def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any 
     if not self.ndim:
         return np.add(self, source.reshape(()), out=...)
     out = np.array(self.swapaxes(0, dim), order="C")
-    rows = source.swapaxes(0, dim) if source.ndim else source
-    count = index.size
-    add_rows(out.reshape(out.shape[0], -1), index.reshape(-1), rows.reshape(count, -1))
+    if source.size:
+        rows = (source.swapaxes(0, dim) if source.ndim else source).reshape(index.size, -1)
+        add_rows(out.reshape(out.shape[0], -1), index.reshape(-1), rows)
     return out.swapaxes(0, dim)
 
 

@@ -157,7 +157,8 @@ def expand(self: Array, size: Sequence[int], *, implicit: bool = False) -> Array
     if extra < 0:
         raise RuntimeError(
             f"expand(torch.{dtypes.from_numpy(self.dtype).scalar_name}Tensor"
-            f"{{{list(self.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or "
+            f"{{{list(self.shape)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or "
             f"equal to the number of dimensions in the tensor ({self.ndim})"
         )
     shape, strides = [], []
