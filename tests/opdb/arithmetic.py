@@ -126,6 +126,8 @@ OPS = [
     unary("rsqrt", domain=POSITIVE),
     unary("abs", operator=operator.abs, domain=AWAY_FROM_ZERO, dtypes=NUMBER),
     unary("sign", domain=AWAY_FROM_ZERO, dtypes=REAL + BOOL),
+    unary("sgn", domain=AWAY_FROM_ZERO),
+    unary("signbit", "fm", dtypes=REAL + BOOL, differentiable_in=()),
     unary("floor", dtypes=REAL, domain=OFF_INTEGERS),
     unary("ceil", dtypes=REAL, domain=OFF_INTEGERS),
     unary("trunc", dtypes=REAL, domain=OFF_INTEGERS),

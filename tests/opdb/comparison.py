@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 
-from .core import ALL, BOOL, COMPLEX, FLOAT, REAL, Array, error, sample, x
-from .families import MISMATCH, SPECIAL, binary, op, unary
+from .core import ALL, BOOL, COMPLEX, FLOAT, INT, REAL, Array, error, sample, x
+from .families import EVERY_LEFT, EVERY_RIGHT, MISMATCH, SPECIAL, binary, op, unary
 
 
 def mask(*shape: int) -> Array:
@@ -126,6 +126,69 @@ OPS = [
                 x(2),
                 mask(2),
                 1j,
+            ),
+        ),
+    ),
+    binary("fmax", "fm", dtypes=REAL + BOOL, scalars=()),
+    binary("fmin", "fm", dtypes=REAL + BOOL, scalars=()),
+    *(
+        op(
+            name,
+            [
+                sample(x(2, 3, **BOUNDS), 1),
+                sample(x(2, 3, **BOUNDS), -1),
+                sample(x(**BOUNDS), 1.0),
+                sample(x(2, 3), x(2, 3)),
+                sample(x(3), x(2, 1)),
+                sample(x(0, 3), x(3)),
+                sample(Array(values=[0.0, 1.0, 2.0]), 1).not_smooth(),
+                sample(Array(values=[1.0, 1.0]), Array(values=[1.0, 0.0])).not_smooth(),
+                sample(Array(values=SPECIAL), Array(values=SPECIAL[::-1]))
+                .only(*FLOAT)
+                .forward_only(),
+            ],
+            "fmi",
+            dtypes=REAL + BOOL,
+        )
+        for name in ("clamp_min", "clamp_max")
+    ),
+    *(
+        binary(name, dtypes=INT + BOOL, scalars=(2, True), differentiable_in=())
+        for name in ("bitwise_and", "bitwise_or", "bitwise_xor")
+    ),
+    *(
+        binary(
+            name,
+            dtypes=INT,
+            right={"low": 0, "high": 9},
+            scalars=(2,),
+            differentiable_in=(),
+        )
+        for name in ("bitwise_left_shift", "bitwise_right_shift")
+    ),
+    unary("bitwise_not", dtypes=INT + BOOL, operator=operator.invert, differentiable_in=()),
+    unary("isposinf", "fm", dtypes=REAL + BOOL, differentiable_in=()),
+    unary("isneginf", "fm", dtypes=REAL + BOOL, differentiable_in=()),
+    unary("isreal", "fm", differentiable_in=()),
+    op(
+        "isclose",
+        [
+            sample(x(2, 3), x(2, 3)),
+            sample(x(2, 3), x(3), 0.5, 0.5),
+            sample(x(), x(2), rtol=1.0),
+            *(
+                sample(
+                    Array(values=EVERY_LEFT), Array(values=EVERY_RIGHT), atol=0.5, equal_nan=nan
+                ).only(*FLOAT)
+                for nan in (False, True)
+            ),
+        ],
+        "fm",
+        differentiable_in=(),
+        errors=(
+            error(RuntimeError, "Double did not match Long", x(2), x(2, dtype="int64")),
+            error(
+                RuntimeError, "rtol must be greater than or equal to zero", x(2), x(2), rtol=-1.0
             ),
         ),
     ),

@@ -56,7 +56,38 @@ OPS = [
         domain={"away": (-1.0, 1.0, -0.5, 1.5)},
         dtypes=(*FLOAT, "int64", "int32"),
     ),
-    activation("logsigmoid"),
+    activation("logsigmoid", rows=("log_sigmoid",)),
+    activation("selu", domain=OFF_ZERO),
+    activation("celu", {"alpha": 2.0}, domain=OFF_ZERO),
+    # PyTorch has no second derivative of it, and none in float64 to more than single precision.
+    activation(
+        "hardsigmoid", domain={"away": (-3.0, 3.0)}, differentiable_in=("float32", "float16")
+    ),
+    activation("hardswish", domain={"low": -4.0, "high": 4.0, "away": (-3.0, 3.0)}),
+    activation("hardshrink", {"lambd": 0.25}, domain={"away": (-0.5, 0.5, -0.25, 0.25)}),
+    activation("softshrink", {"lambd": 0.25}, domain={"away": (-0.5, 0.5, -0.25, 0.25)}),
+    activation("softsign", dtypes=FRACTION + INT, domain=OFF_ZERO),
+    activation("tanhshrink", dtypes=FRACTION + INT),
+    activation("mish"),
+    op(
+        F + "threshold",
+        [sample(x(2, 3, away=(0.25,)), 0.25, 2.0), sample(x(), 0.5, 3.0), sample(x(0, 2), 1.0, 0)],
+        "f",
+        dtypes=FLOAT + INT,
+    ),
+    op(
+        F + "prelu",
+        [
+            sample(x(2, 3, **OFF_ZERO), x(3)),
+            sample(x(2, 3, **OFF_ZERO), x(1)),
+            sample(x(2, 3, **OFF_ZERO), x()),
+            sample(x(3, **OFF_ZERO), x(1)),
+            sample(x(2, 3, 2, **OFF_ZERO), x(3)),
+        ],
+        "f",
+        dtypes=FLOAT,
+        rows=("prelu_kernel",),
+    ),
     op(
         F + "softmax",
         [sample(x(2, 3), 0), sample(x(2, 3), dim=-1), sample(x(), 0), sample(x(0, 3), 1)],

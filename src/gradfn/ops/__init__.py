@@ -75,7 +75,12 @@ FAMILIES = (
 )
 
 from .activation import *
-from .activation import hardtanh_backward, leaky_relu_backward, threshold_backward
+from .activation import (
+    hardshrink_backward,
+    hardtanh_backward,
+    leaky_relu_backward,
+    threshold_backward,
+)
 from .arithmetic import *
 from .arithmetic import div_mode
 from .classification import *

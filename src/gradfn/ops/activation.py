@@ -363,13 +363,21 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 
 hardsigmoid_, hardswish_ = inplace(hardsigmoid_row), inplace(hardswish_row)
 
+hardshrink_backward = op(
+    "hardshrink_backward(grad_out, self, lambd)",
+    kernel=raw.hardshrink_backward,
+    promote="number",
+    tangent="elementwise",
+    grad_out=lambda F, g, self, lambd: F.hardshrink_backward(g, self, lambd),
+    self=constant,
+)
 hardshrink = op(
     "hardshrink(self, lambd=0.5)",
     kernel=raw.hardshrink,
     refuses="biuc",
     promote="number",
     tangent="elementwise",
-    self=lambda F, g, self, lambd: F.where(F.logical_and(self >= -lambd, self <= lambd), 0, g),
+    self=lambda F, g, self, lambd: F.hardshrink_backward(g, self, lambd),
     doc="0 within [-lambd, lambd], `input` elsewhere.",
 )
 softshrink_row = op(
@@ -378,7 +386,7 @@ softshrink_row = op(
     refuses="biuc",
     promote="number",
     tangent="elementwise",
-    self=lambda F, g, self, lambd: F.where(F.logical_and(self >= -lambd, self <= lambd), 0, g),
+    self=lambda F, g, self, lambd: F.hardshrink_backward(g, self, lambd),
 )
 
 

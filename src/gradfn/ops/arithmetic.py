@@ -640,7 +640,7 @@ round_decimals = op(
 )
 
 
-def round(input: Any, *, decimals: int = ...) -> Any:  # type: ignore[assignment]
+def round(input: Any, *, decimals: Any = ...) -> Any:
     """Each element rounded to the nearest integer, halves to even, or to `decimals` digits.
 
     >>> import gradfn
@@ -650,7 +650,7 @@ def round(input: Any, *, decimals: int = ...) -> Any:  # type: ignore[assignment
     return round_nearest(input) if decimals is ... else round_decimals(input, decimals)
 
 
-def round_(self: Any, *, decimals: int = ...) -> Any:  # type: ignore[assignment]
+def round_(self: Any, *, decimals: Any = ...) -> Any:
     """`round` in place."""
     if decimals is ...:
         return inplace(round_nearest)(self)

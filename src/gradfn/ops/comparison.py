@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import raw
+from .. import dtypes, raw
 from ..autograd.variable import Variable
 from .declare import op
 from .emit import inplace
@@ -186,12 +186,14 @@ bitwise_not = op(
 bitwise_left_shift = op(
     "bitwise_left_shift(self, other: Tensor)",
     kernel=raw.bitwise_left_shift,
+    refuses="bfc",
     promote="number",
     doc="``input << other``, elementwise, for integers.",
 )
 bitwise_right_shift = op(
     "bitwise_right_shift(self, other: Tensor)",
     kernel=raw.bitwise_right_shift,
+    refuses="bfc",
     promote="number",
     doc="``input >> other``, elementwise, for integers: the sign is kept.",
 )
@@ -409,6 +411,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
             UserWarning,
             stacklevel=2,
         )
+    if input.__class__ in SCALARS and other.__class__ in SCALARS:
+        input = Variable.wrap(np.array(input, dtypes.of_scalar(input).numpy))
     return where_row(condition, input, other)
 
 

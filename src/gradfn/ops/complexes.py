@@ -30,6 +30,15 @@ conj_physical_complex = op(
     self=lambda g: g.conj(),
 )
 
+conj_physical_target = op(
+    "conj_physical.in_place(self)",
+    kernel=raw.conj,
+    promote="number",
+    node="ConjPhysicalBackward1",
+    tangent="linear",
+    self=lambda g: g.conj(),
+)
+
 
 def conj(input: Any) -> Any:
     """The complex conjugate, elementwise; a real tensor is its own.
@@ -87,6 +96,6 @@ polar = op(
     doc="``abs * exp(angle * 1j)``, elementwise.",
 )
 
-conj_physical_ = inplace(conj_physical_complex)
+conj_physical_ = inplace(conj_physical_target)
 
 METHODS = "angle conj conj_physical conj_physical_ resolve_conj resolve_neg"

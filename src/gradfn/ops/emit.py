@@ -166,7 +166,9 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
         lines += [f"    check_target(input, {name!r}, mode, {_any_edge(operator)})"]
     lines += _promotion(operator)
     if operator.refuses:
-        lines += [f"    if x0.dtype.kind in {operator.refuses!r}: raise unsupported(OPERATOR, (x0,))"]
+        arrays = ", ".join(f"a{i}" for i in range(len(operator.inputs)))
+        lines += [f"    if x0.dtype.kind in {operator.refuses!r}:"]
+        lines += [f"        raise unsupported(OPERATOR, ({arrays},))"]
     if kind == INPLACE:
         return lines + _keep_old(operator) + _write(operator, name) + _rebase(operator)
     return lines + _quietly(operator, [f"r = {_kernel_call(operator)}"]) + _finish(operator, kind)

@@ -146,8 +146,10 @@ def explain(operator: Operator, error: Exception, arrays: Sequence[Any]) -> None
 
 
 def unsupported(operator: Operator, arrays: Sequence[Any]) -> NotImplementedError:
-    """The error for an operator that does not compute in a dtype."""
-    kinds = " and ".join(dict.fromkeys(dtypes.from_numpy(a.dtype).scalar_name for a in arrays))
+    """The error for an operator that does not compute in a dtype; shapes are checked first."""
+    tensors = [a for a in arrays if a is not None]
+    broadcast_shapes(*(a.shape for a in tensors))
+    kinds = " and ".join(dict.fromkeys(dtypes.from_numpy(a.dtype).scalar_name for a in tensors))
     return NotImplementedError(f"\"{operator.name}\" not implemented for '{kinds}'")
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "elu",
     "gelu",
     "hardshrink",
+    "hardshrink_backward",
     "hardsigmoid",
     "hardswish",
     "hardtanh_backward",
@@ -78,8 +79,8 @@ def silu(self: Array) -> Array:
 def gelu(self: Array, approximate: str = "none") -> Array:
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (self + 0.044715 * self * self * self)
-        return np.multiply(0.5 * self, 1 + np.tanh(inner), out=...)
-    return np.multiply(0.5 * self, 1 + erf(self * math.sqrt(0.5)), out=...)
+        return np.asarray(0.5 * self * (1 + np.tanh(inner)))
+    return np.asarray(0.5 * self * (1 + erf(self * math.sqrt(0.5))))
 
 
 @in_single
@@ -99,11 +100,15 @@ def hardsigmoid(self: Array) -> Array:
 
 @in_single
 def hardswish(self: Array) -> Array:
-    return np.divide(self * clamp(self + 3, 0, 6), 6, out=...)
+    return np.asarray(self * clamp(self + 3, 0, 6) / 6)
 
 
 def hardshrink(self: Array, lambd: float) -> Array:
     return np.asarray(np.where((self >= -lambd) & (self <= lambd), self.dtype.type(0), self))
+
+
+def hardshrink_backward(grad_out: Array, self: Array, lambd: float) -> Array:
+    return np.asarray(np.where((self >= -lambd) & (self <= lambd), 0, grad_out))
 
 
 def softshrink(self: Array, lambd: float) -> Array:

@@ -68,7 +68,6 @@ rad2deg = np.rad2deg
 hypot = np.hypot
 copysign = np.copysign
 logaddexp2 = np.logaddexp2
-conj = np.conjugate
 isnan = np.isnan
 isinf = np.isinf
 isfinite = np.isfinite
@@ -145,13 +144,15 @@ def refuse_bool(*arrays: Any) -> None:
 
 @in_single
 def add_alpha(self: Array, other: Array, alpha: Any) -> Array:
-    return np.add(self, np.multiply(*joined(other, alpha)), out=...)
+    result: Array = np.add(self, np.multiply(*joined(other, alpha)), out=...)
+    return result
 
 
 @in_single
 def sub_alpha(self: Array, other: Array, alpha: Any) -> Array:
     refuse_bool(self, other)
-    return np.subtract(self, np.multiply(*joined(other, alpha)), out=...)
+    result: Array = np.subtract(self, np.multiply(*joined(other, alpha)), out=...)
+    return result
 
 
 def rsub(self: Array, other: Array, alpha: Any) -> Array:
@@ -162,7 +163,8 @@ def rsub_scalar(self: Array, other: Any, alpha: Any) -> Array:
     refuse_bool(self)
     scaled = self if alpha == 1 else np.multiply(*joined(self, alpha))
     scaled, other = joined(scaled, other)
-    return np.subtract(other, scaled, out=...)
+    result: Array = np.subtract(other, scaled, out=...)
+    return result
 
 
 def _nonzero_divisor(self: Array, other: Any) -> None:
@@ -188,19 +190,22 @@ def div_mode(self: Array, other: Array, rounding_mode: str) -> Array:
 
 def remainder(self: Array, other: Any) -> Array:
     _nonzero_divisor(self, other)
-    return np.remainder(self, other, out=...)
+    result: Array = np.remainder(self, other, out=...)
+    return result
 
 
 def fmod(self: Array, other: Any) -> Array:
     _nonzero_divisor(self, other)
-    return np.fmod(self, other, out=...)
+    result: Array = np.fmod(self, other, out=...)
+    return result
 
 
 def with_number(kernel: Kernel) -> Kernel:
     """`kernel` with a Python number in the place of its second array."""
 
     def combined(self: Array, other: Any) -> Array:
-        return kernel(*joined(self, other))
+        array, number = joined(self, other)
+        return kernel(array, np.asarray(number, array.dtype))
 
     return combined
 
@@ -210,7 +215,8 @@ fmod_scalar = with_number(fmod)
 
 
 def copysign_scalar(self: Array, other: Any) -> Array:
-    return np.copysign(self, other, out=...)
+    result: Array = np.copysign(self, other, out=...)
+    return result
 
 
 def pow(self: Any, exponent: Any) -> Array:
@@ -219,7 +225,8 @@ def pow(self: Any, exponent: Any) -> Array:
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     if result_kind in "iu" and np.any(np.less(exponent, 0)):
         return _integer_pow(np.asarray(self), np.asarray(exponent))
-    return np.power(self, exponent, out=...)
+    result: Array = np.power(self, exponent, out=...)
+    return result
 
 
 def _integer_pow(self: Array, exponent: Array) -> Array:
@@ -400,6 +407,8 @@ def xlogy_base(base: Any, other: Array) -> Array:
 
 
 def heaviside(self: Array, values: Array) -> Array:
+    if self.dtype != values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return np.asarray(np.where(self == 0, values, np.greater(self, 0).astype(values.dtype)))
 
 
@@ -409,22 +418,17 @@ def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: flo
 
 def angle(self: Array) -> Array:
     if self.dtype.kind == "c":
-        return np.arctan2(self.imag, self.real, out=...)
+        result: Array = np.arctan2(self.imag, self.real, out=...)
+        return result
     return np.asarray(np.where(np.isnan(self), self, np.where(self < 0, math.pi, 0)), self.dtype)
 
 
+def conj(self: Array) -> Array:
+    return np.conjugate(self, out=...) if self.dtype.kind == "c" else np.array(self)
+
+
 def complex(real: Array, imag: Array) -> Array:
-    if real.dtype != imag.dtype or real.dtype.kind != "f":
-        names = [dtypes.from_numpy(a.dtype).scalar_name for a in (real, imag)]
-        if real.dtype.kind != "f":
-            raise RuntimeError(
-                "Expected both inputs to be Half, Float or Double tensors but got "
-                f"{names[0]} and {names[1]}"
-            )
-        raise RuntimeError(
-            f"Expected object of scalar type {names[0]} but got scalar type {names[1]} for "
-            "second argument"
-        )
+    _check_parts(real, imag)
     result = np.empty(
         np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64)
     )
@@ -433,7 +437,22 @@ def complex(real: Array, imag: Array) -> Array:
 
 
 def polar(abs: Array, angle: Array) -> Array:
+    _check_parts(abs, angle)
     return complex(np.multiply(abs, np.cos(angle)), np.multiply(abs, np.sin(angle)))
+
+
+def _check_parts(first: Array, second: Array) -> None:
+    names = [dtypes.from_numpy(a.dtype).scalar_name for a in (first, second)]
+    if first.dtype.kind != "f" or second.dtype.kind != "f":
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{names[0]} and {names[1]}"
+        )
+    if first.dtype != second.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {names[0]} but got scalar type {names[1]} for "
+            "second argument"
+        )
 
 
 def real(self: Array) -> Array:
@@ -445,7 +464,8 @@ def imag(self: Array) -> Array:
 
 
 def isreal(self: Array) -> Array:
-    return np.equal(np.imag(self), 0, out=...)
+    result: Array = np.equal(np.imag(self), 0, out=...)
+    return result
 
 
 def where(condition: Any, self: Any, other: Any) -> Array:
