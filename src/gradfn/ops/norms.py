@@ -38,9 +38,9 @@ def _norm_gradient(
         count = F.unsum(F.sum(ties, dim, keepdim), self_shape, dim, keepdim)
         share = g / F.where(count == 0, 1, count)
         return F.sgn(F.where(ties, self, 0)) * share
-    scale = F.where(norm == 0, 0, g / norm ** (ord - 1))
     if ord == 2:
-        return self * scale
+        return g * F.where(norm == 0, 0, self / norm)
+    scale = F.where(norm == 0, 0, g / norm ** (ord - 1))
     if ord > 2:
         return self * size ** (ord - 2) * scale
     return F.sgn(self) * F.where(self == 0, 0, size ** (ord - 1)) * scale

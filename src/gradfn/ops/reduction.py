@@ -112,7 +112,7 @@ prod_all = op(
     "prod(self, *, dtype=None)",
     kernel=raw.prod,
     self=lambda F, g, self, self_shape: (
-        g * F.reshape(_others(F, F.reshape(self, (-1,)), 0), self_shape).conj()
+        g * F.reshape(_others(F, F.reshape(self, (-1,)), 0), self_shape).conj() if self_shape else g
     ),
 )
 prod_dim = op(
@@ -120,7 +120,7 @@ prod_dim = op(
     kernel=raw.prod_dim,
     node="ProdBackward1",
     self=lambda F, g, self, self_shape, dim, keepdim: (
-        F.unsum(g, self_shape, dim, keepdim) * _others(F, self, dim).conj()
+        F.unsum(g, self_shape, dim, keepdim) * _others(F, self, dim).conj() if self_shape else g
     ),
 )
 
@@ -129,8 +129,10 @@ def _var_gradient(
     F: Any, g: Any, self: Any, self_shape: Any, dim: Dims, correction: Any, keepdim: bool
 ) -> Any:
     freedom = count(self_shape, dim) - (1 if correction is None else correction)
-    slope = F.unsum(g, self_shape, dim, keepdim) * (2 / freedom if freedom else math.inf)
-    return slope * (self - F.mean(self, dim, True))
+    slope, mean = F.unsum(g, self_shape, dim, keepdim), F.mean(self, dim, True)
+    if freedom <= 0 and (dim is None or not self_shape):
+        return slope * F.where(self == mean, math.nan, math.inf)
+    return slope * (2 / freedom if freedom else math.inf) * (self - mean)
 
 
 def _std_gradient(

@@ -27,10 +27,13 @@ def _accumulated(
     axis = one_dim(name, dim, self.ndim)
     if dtype is not None:
         self = self.astype(dtype.numpy, copy=False)
-        refuse(f"{name}_out_cpu", self, "b" if self.ndim else "")
+        refuse(f"{name}_out_cpu", self, "b" if self.ndim and self.size else "")
     elif self.dtype.kind in "biu":
         self = self.astype(np.int64, copy=False)
-    return self.copy() if not self.ndim else narrow_as(ufunc.accumulate(wide(self), axis), self)
+    if not self.ndim:
+        return self.copy()
+    values = wide(self)
+    return narrow_as(ufunc.accumulate(values, axis, values.dtype), self)
 
 
 def cummax(self: Array, dim: int) -> tuple[Array, Array]:
