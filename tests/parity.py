@@ -6,10 +6,12 @@ import copy
 import math
 import pickle
 import warnings
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 
 NAMES: dict[str, Any] = {
     "np": np,
@@ -36,3 +38,11 @@ def described(expression: str, torch: ModuleType) -> str:
     if not isinstance(value, torch.Tensor):
         return repr(value)
     return f"{value!r} {value.dtype} {tuple(value.shape)} {value.stride()} {value.is_leaf}"
+
+
+def is_intel() -> bool:
+    cpuinfo = Path("/proc/cpuinfo")
+    return cpuinfo.exists() and "GenuineIntel" in cpuinfo.read_text()
+
+
+not_mkl = pytest.mark.skipif(is_intel(), reason="on Intel's processors PyTorch draws from MKL")

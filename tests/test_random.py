@@ -7,7 +7,6 @@ import threading
 import zlib
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +19,7 @@ from gradfn import from_numpy
 from gradfn.random import Generator, default_generator, initial_seed, manual_seed, seed
 from gradfn.raw import random as raw
 from gradfn.raw.random.floats import multiply_add, quiet
+from parity import not_mkl
 
 Sample = Callable[[Generator], np.ndarray]
 f16, f32, f64, i64 = np.float16, np.float32, np.float64, np.int64
@@ -394,14 +394,6 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     if name == "bfloat16":
         return np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
     return np.dtype(name)
-
-
-def is_intel() -> bool:
-    cpuinfo = Path("/proc/cpuinfo")
-    return cpuinfo.exists() and "GenuineIntel" in cpuinfo.read_text()
-
-
-not_mkl = pytest.mark.skipif(is_intel(), reason="on Intel's processors PyTorch draws from MKL")
 
 
 def compare(oracle: ModuleType, theirs: Callable[[Any], Any], ours: Sample, ulps: int = 0) -> None:

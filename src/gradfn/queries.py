@@ -74,7 +74,7 @@ class finfo(_Limits):  # noqa: N801 - PyTorch's name
         limits = _float_limits(kind)
         self.bits = int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
-        self.resolution = float(str(limits.resolution))
+        self.resolution = float(f"1e-{limits.precision}")
         self.smallest_normal = self.tiny = float(limits.smallest_normal)
         self.dtype = kind.name
 
