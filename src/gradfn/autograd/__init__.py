@@ -8,6 +8,8 @@ from .anomaly import set_detect_anomaly as set_detect_anomaly
 from .backward import backward as backward
 from .backward import grad as grad
 from .function import Function as Function
+from .gradcheck import gradcheck as gradcheck
+from .gradcheck import gradgradcheck as gradgradcheck
 from .modes import enable_grad as enable_grad
 from .modes import inference_mode as inference_mode
 from .modes import no_grad as no_grad

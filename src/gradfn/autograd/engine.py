@@ -8,6 +8,7 @@ state is local to the pass: passes may nest, and run in several threads over sha
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import partial
 from math import inf
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from .anomaly import watched
 from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from .modes import get_mode, set_mode
 from .node import Freed, Node
-from .passes import running
+from .passes import NESTED_PER_THREAD, run_on_fresh_stack, running
 from .readings import Arrays, Captured, Tensors
 from .where import Where
 
@@ -43,15 +44,30 @@ def run_backward(
         needed = leading_to(captured, order, accumulate)
         ends = {node for node, _ in captured}
         order = [node for node in order if node in needed or node in ends]
-    reading = (Tensors if create_graph else Arrays)(needed, captured)
-    arrived, deliver = reading.arrived, reading.deliver
-    freed = Freed(by)
-    mode, outer = get_mode(), running.set(reading)
+    outer = running.get()
+    depth = 0 if outer is None else outer.depth + 1
+    reading = (Tensors if create_graph else Arrays)(needed, captured, depth)
+    for root, grad in roots:
+        reading.deliver(root, grad, None)
+    walk = partial(_walk, order, reading, create_graph, None if keep_graph else Freed(by))
+    try:
+        if depth % NESTED_PER_THREAD == NESTED_PER_THREAD - 1:
+            run_on_fresh_stack(walk)
+        else:
+            walk()
+    except BaseException:
+        reading.undo()
+        raise
+
+
+def _walk(order: list[Node], reading: Arrays, create_graph: bool, freed: Freed | None) -> None:
+    """Run the nodes of a pass in `order`, freeing their saved values where `freed` is given."""
+    arrived, deliver, captured = reading.arrived, reading.deliver, reading.captured
+    mode, outer = get_mode(), running.get()
+    running.set(reading)
     set_mode(mode.replace(grad=create_graph))
     try:
         with np.errstate(all="ignore"):
-            for root, grad in roots:
-                deliver(root, grad, None)
             for node in order:
                 grad = arrived.pop(node, None)
                 if grad is None:
@@ -61,7 +77,7 @@ def run_backward(
                     grad = call_tensor_hooks(node, grad, reading)
                 if captured is not None:
                     reading.capture(node, grad)
-                    if node not in needed:
+                    if node not in reading.nodes:
                         continue
                 if hooks is not None and hooks.pre:
                     grad = call_pre_hooks(node, grad, reading)
@@ -71,7 +87,7 @@ def run_backward(
                     grads = node.backward_tensors(grad) if create_graph else node.backward(grad)
                 if hooks is not None and hooks.post:
                     grads = call_post_hooks(node, grads, grad, reading)
-                if not keep_graph:
+                if freed is not None:
                     node.release(freed)
                 for edge, grad in zip(node.next, grads):
                     if edge is None or grad is None:
@@ -86,11 +102,8 @@ def run_backward(
                 del grad, grads  # a gradient that nobody else holds becomes the leaf's, uncopied
         for callback in reading.callbacks:
             callback()
-    except BaseException:
-        reading.undo()
-        raise
     finally:
-        running.reset(outer)
+        running.set(outer)
         set_mode(mode)
 
 

@@ -17,8 +17,11 @@ Captured: TypeAlias = dict[tuple[Node, int], Any]  # the gradients asked for, by
 class Arrays:
     """A pass over arrays (NumPy scalars stand for 0-d arrays until somebody looks at them)."""
 
-    def __init__(self, nodes: Collection[Node] = (), captured: Captured | None = None) -> None:
+    def __init__(
+        self, nodes: Collection[Node] = (), captured: Captured | None = None, depth: int = 0
+    ) -> None:
         self.nodes = nodes  # those that will run
+        self.depth = depth  # how many passes this one runs within
         self.captured = captured
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
         self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
