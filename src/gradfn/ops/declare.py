@@ -80,7 +80,8 @@ class Operator:
         self.number_first = self.numbers and numbers != "later"
         self.node_name = node or "".join(w.capitalize() for w in self.name.split("_")) + "Backward0"
         self.listed = results is list
-        self.results: tuple[str, ...] = getattr(results, "_fields", () if self.listed else results)
+        names: Any = getattr(results, "_fields", results)
+        self.results: tuple[str, ...] = () if self.listed else names
         self.returns = results if isinstance(results, type) else tuple
         self.view = view
         self.joint = joint

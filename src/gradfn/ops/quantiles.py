@@ -30,7 +30,7 @@ def quantile(
     *,
     interpolation: str = "linear",
     axis: int | None = None,
-) -> Tensor:
+) -> Any:
     """The `q`-quantiles along `dim`, by default of all elements; NaN where there is a NaN.
 
     `q` lies between 0 and 1; a 1-d tensor of them gives the first dimension of the result.
@@ -52,7 +52,7 @@ def nanquantile(
     *,
     interpolation: str = "linear",
     axis: int | None = None,
-) -> Tensor:
+) -> Any:
     """The quantiles of the elements that are not NaN: see `quantile`.
 
     >>> gradfn.nanquantile(gradfn.tensor([1.0, float("nan"), 3.0]), 0.5)

@@ -266,8 +266,8 @@ def mean(
 
 
 def nanmean(
-    input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
-) -> Tensor:
+    input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Any:
     """The mean of the elements that are not NaN. As `mean` otherwise.
 
     >>> gradfn.nanmean(gradfn.tensor([1.0, float("nan"), 3.0]))
@@ -278,7 +278,8 @@ def nanmean(
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{input.dtype.scalar_name}"
         )
-    return nansum(input, dim, keepdim, dtype=dtype) / sum(input == input, dim, keepdim)
+    total: Any = nansum(input, dim, keepdim, dtype=dtype)
+    return total / sum(input == input, dim, keepdim)
 
 
 def prod(

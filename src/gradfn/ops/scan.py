@@ -122,14 +122,14 @@ _cumsum_, _cumprod_ = map(inplace, (cumsum, cumprod))
 
 def cumsum_(
     input: Tensor, dim: int | None = None, *, dtype: DType | None = None, axis: int | None = None
-) -> Tensor:
+) -> Any:
     """`cumsum` in place, in the dtype of `input`."""
     return _cumsum_(input, dim, dtype=_own_dtype("cumsum", input, dtype), axis=axis)
 
 
 def cumprod_(
     input: Tensor, dim: int | None = None, *, dtype: DType | None = None, axis: int | None = None
-) -> Tensor:
+) -> Any:
     """`cumprod` in place, in the dtype of `input`."""
     return _cumprod_(input, dim, dtype=_own_dtype("cumprod", input, dtype), axis=axis)
 

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from .. import raw
+from .arithmetic import neg
 from .declare import op
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def nn_softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Tensor:
     """The softmax of ``-input``."""
-    return softmax(-input, _implicit_dim("softmin", input, dim), dtype)
+    return softmax(neg(input), _implicit_dim("softmin", input, dim), dtype)
 
 
 METHODS = "log_softmax logsumexp softmax"

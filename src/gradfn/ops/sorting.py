@@ -123,7 +123,7 @@ def sort(
     *,
     stable: bool | None = UNSET,
     **names: Any,
-) -> return_types.Results:
+) -> Any:
     """The elements in order along `dim`, and where each came from.
 
     >>> gradfn.sort(gradfn.tensor([3.0, 1.0, 2.0])).indices
@@ -135,7 +135,7 @@ def sort(
 
 def argsort(
     input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False, **names: Any
-) -> Tensor:
+) -> Any:
     """Where the elements in order along `dim` come from: the indices of `sort`.
 
     >>> gradfn.argsort(gradfn.tensor([3.0, 1.0, 2.0]))
@@ -144,7 +144,7 @@ def argsort(
     return argsort_of(input, dim, descending, **names)
 
 
-def msort(input: Tensor) -> Tensor:
+def msort(input: Tensor) -> Any:
     """The elements in order along the first dimension.
 
     >>> gradfn.msort(gradfn.tensor([3.0, 1.0, 2.0]))
