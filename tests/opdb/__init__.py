@@ -14,12 +14,15 @@ With GRADFN_CANDIDATE=torch in the environment the loops test PyTorch itself, an
 from . import (
     arithmetic,
     comparison,
+    complexes,
     conversion,
     indexing,
+    losses,
     matmul,
     nn,
     reduction,
     sorting,
+    statistics,
     transcendental,
     view,
 )
@@ -29,12 +32,15 @@ FAMILIES = (
     arithmetic,
     transcendental,
     comparison,
+    complexes,
     reduction,
     sorting,
+    statistics,
     view,
     indexing,
     matmul,
     nn,
+    losses,
     conversion,
 )
 OPS: tuple[OpInfo, ...] = tuple(entry for family in FAMILIES for entry in family.OPS)

@@ -227,4 +227,109 @@ OPS = [
             ),
         ),
     ),
+    op(
+        "addmv",
+        [
+            sample(x(2), x(2, 3), x(3)),
+            sample(x(), x(2, 3), x(3), beta=2, alpha=3),
+            sample(x(2), x(2, 0), x(0), beta=0),
+        ],
+        "fmi",
+        dtypes=NUMBER,
+        errors=(
+            error(
+                RuntimeError,
+                "size mismatch, got input (2), mat (2x2), vec (3)",
+                x(2),
+                x(2, 2),
+                x(3),
+            ),
+        ),
+    ),
+    op(
+        "addr",
+        [
+            sample(x(2, 3), x(2), x(3)),
+            sample(x(3), x(2), x(3), beta=2, alpha=3),
+            sample(x(2, 0), x(2), x(0), beta=0),
+        ],
+        "fmi",
+        errors=(error(RuntimeError, "addr: Expected 1-D argument vec1", x(2, 2), x(2, 2), x(2)),),
+    ),
+    op(
+        "baddbmm",
+        [
+            sample(x(2, 2, 1), x(2, 2, 3), x(2, 3, 1)),
+            sample(x(1), x(2, 2, 3), x(2, 3, 1), beta=2, alpha=3),
+            sample(x(2, 2, 2), x(2, 2, 0), x(2, 0, 2), beta=0),
+        ],
+        "fmi",
+        dtypes=NUMBER,
+        errors=(error(RuntimeError, "batch1 must be a 3D tensor", x(2, 2), x(2, 2), x(2, 2, 2)),),
+    ),
+    op(
+        "addbmm",
+        [
+            sample(x(2, 1), x(2, 2, 3), x(2, 3, 1)),
+            sample(x(2, 1), x(2, 2, 3), x(2, 3, 1), beta=2, alpha=3),
+        ],
+        "fmi",
+        dtypes=NUMBER,
+        errors=(
+            error(
+                RuntimeError,
+                "batch1 and batch2 must have same number of batches, got 2 and 3",
+                x(2, 2),
+                x(2, 2, 2),
+                x(3, 2, 2),
+            ),
+        ),
+    ),
+    op(
+        "vdot",
+        [sample(x(3), x(3)), sample(x(0), x(0)), sample(x(3, layout="strided"), x(3))],
+        dtypes=NUMBER,
+        errors=(
+            error(RuntimeError, "1D tensors expected, but got 2D and 1D tensors", x(2, 3), x(3)),
+        ),
+    ),
+    op(
+        "inner",
+        [
+            sample(x(3), x(3)),
+            sample(x(2, 3), x(4, 3)),
+            sample(x(2, 2, 3), x(3)),
+            sample(x(), x(2, 3)),
+        ],
+        dtypes=NUMBER,
+        errors=(
+            error(
+                RuntimeError,
+                "inner() the last dimension must match on both input tensors but got shapes",
+                x(2),
+                x(3),
+            ),
+        ),
+    ),
+    op(
+        "tensordot",
+        [
+            sample(x(2, 3, 4), x(3, 4, 2)),
+            sample(x(2, 3, 4), x(4, 3, 2), ([1, 2], [1, 0])),
+            sample(x(2, 1, 4), x(4, 3, 2), dims=([1, 2], [1, 0])),
+            sample(x(2, 3), x(4), 0),
+            sample(x(2, 2), x(2, 2), ([0, 1], [1, 0])),
+        ],
+        "f",
+        dtypes=NUMBER,
+        errors=(
+            error(
+                RuntimeError,
+                "contracted dimensions need to match, but first has size 3 in dim",
+                x(2, 3),
+                x(2, 3),
+                1,
+            ),
+        ),
+    ),
 ]

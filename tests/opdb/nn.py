@@ -129,6 +129,7 @@ OPS = [
         "f",
         differentiable_in=FLOAT,
         errors=(error(IndexError, "index out of range in self", labels(3), x(3, 2)),),
+        rows=("embedding_dense", "embedding_dense_double", "embedding_renorm"),
     ),
     op(
         F + "linear",
@@ -177,6 +178,7 @@ OPS = [
             sample(x(2, 3, 2), labels([0, 2], [1, 1])),
             sample(x(2, 3, 2), labels([0, 2], [1, 1]), reduction="none"),
         ],
+        rows=("nll_loss2d",),
         errors=(
             error(IndexError, "Target 9 is out of bounds.", x(3, 4), labels(0, 9, 1)),
             error(

@@ -53,9 +53,9 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     for i, j in zip(left, right, strict=True):
         m, n = a.shape[i], b.shape[j]
         if n == 1:
-            a = a.sum(i, keepdim=True)
+            a = a.sum(i, keepdim=True, dtype=a.dtype)
         elif m == 1:
-            b = b.sum(j, keepdim=True)
+            b = b.sum(j, keepdim=True, dtype=b.dtype)
         elif m != n:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {m} in dim {i} and "
@@ -69,7 +69,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     if math.prod(shape) == 1:
         if first.is_contiguous() and second.is_contiguous():
             return dot(first.flatten(), second.flatten()).reshape(shape)
-        return (first.squeeze() * second.squeeze()).sum().reshape(shape)
+        return (first.squeeze() * second.squeeze()).sum(dtype=a.dtype).reshape(shape)
     first = first.reshape(math.prod(a.shape[i] for i in rows), count)
     second = second.reshape(count, math.prod(b.shape[j] for j in columns))
     return mm(first, second).reshape(shape)

@@ -120,7 +120,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return reduced(plus(-target * (input1 - input2), margin).clamp_min(0), reduction)
+    return reduced(plus(-target * (input1 - input2), float(margin)).clamp_min(0), reduction)
 
 
 def cosine_embedding_loss(

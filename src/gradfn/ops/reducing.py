@@ -15,7 +15,7 @@ from .declare import Function, op
 # PyTorch's composites use its overloads for numbers, whose nodes have names of their own.
 
 plus: Function = op(
-    "add.number(self, other)",
+    "add.number(self, other: Tensor)",
     kernel=raw.add,
     promote="number",
     node="AddBackward1",
@@ -23,7 +23,7 @@ plus: Function = op(
     self=lambda g: g,
 )
 minus: Function = op(
-    "sub.number(self, other)",
+    "sub.number(self, other: Tensor)",
     kernel=raw.sub,
     promote="number",
     node="SubBackward1",
@@ -31,7 +31,7 @@ minus: Function = op(
     self=lambda g: g,
 )
 times: Function = op(
-    "mul.number(self, other)",
+    "mul.number(self, other: Tensor)",
     kernel=raw.mul,
     promote="number",
     node="MulBackward1",
@@ -39,7 +39,7 @@ times: Function = op(
     self=lambda g, other: g * other,
 )
 over: Function = op(
-    "div.number(self, other)",
+    "div.number(self, other: Tensor)",
     kernel=raw.div,
     promote="float",
     node="DivBackward1",

@@ -45,6 +45,14 @@ def _check_floating(array: Array, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
 
 
+def _check_single(array: Array, kernel: str) -> None:
+    """Refuse half precision too, as PyTorch's kernels with loops over the classes do."""
+    _check_floating(array, kernel)
+    if array.dtype.itemsize == 2:
+        name = from_numpy(array.dtype).scalar_name
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+
+
 def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     _check_floating(self, "mse_cpu")
     return reduced(np.square(np.subtract(self, target, out=...), out=...), reduction)
@@ -189,7 +197,7 @@ def multi_margin_loss(
         raise RuntimeError(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
         )
-    _check_floating(self, "multi_margin_loss_cpu_kernel")
+    _check_single(self, "multi_margin_loss_cpu_kernel")
     if np.any((labels < 0) | (labels >= classes)):
         raise RuntimeError(f"target out of range: the classes go from 0 to {classes - 1}")
     own = np.expand_dims(labels, 1)
@@ -219,7 +227,6 @@ def label_counts(target: Array) -> Array:
 def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     """For each sample of (samples, classes), the violated margins of 1 between its labels and its
     other classes, over the number of classes."""
-    dtype = from_numpy(self.dtype)
     if self.shape != target.shape:
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
@@ -227,9 +234,7 @@ def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     if target.dtype != np.int64:
         got = from_numpy(target.dtype).scalar_name
         raise RuntimeError(f"expected scalar type Long but found {got}")
-    if not dtype.is_floating_point or dtype.itemsize == 2:
-        kernel = "multilabel_margin_loss_forward_out_frame"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
+    _check_single(self, "multilabel_margin_loss_forward_out_frame")
     scores, counts = np.atleast_2d(self), label_counts(target)
     violations = np.maximum(1 - scores[:, :, None] + scores[:, None, :], 0)
     pairs = counts[:, :, None] * (counts == 0)[:, None, :]

@@ -265,6 +265,9 @@ def _expanded(self: Array, shape: tuple[int, ...]) -> Array:
 
 def trilinear(input1: Array, weight: Array, input2: Array) -> Array:
     """``result[n, k] = sum over i and j of input1[n, i] * weight[k, i, j] * input2[n, j]``."""
-    left = matmul(input1, weight)  # of shape (k, n, j)
+    dtype = input1.dtype
+    if dtype.char in _HALF:
+        input1, weight, input2 = (a.astype(np.float32) for a in (input1, weight, input2))
+    left = _product(input1, weight, "bmm")  # of shape (k, n, j)
     result: Array = np.einsum("knj,nj->nk", left, input2, order="C")
-    return result
+    return result.astype(dtype, copy=False)
