@@ -24,7 +24,8 @@ class SavedTensor:
         self.array: Array | None = tensor._array
         self.memory: Memory = tensor.memory()
         self.stamp = tick()
-        self.edge: Edge = None if output_nr is not None or tensor.is_leaf else tensor._edge
+        inside = output_nr is None and tensor.requires_grad
+        self.edge: Edge = tensor.edge() if inside else None
         self.output_nr = output_nr
         self.unpack_hook: Callable[[Any], Any] | None = None
         self.packed: Any = None

@@ -7,7 +7,9 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary, WeakSet, ref
+
+import numpy as np
 
 from .. import random
 from ..autograd.backward import backward
@@ -15,7 +17,7 @@ from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import ModeChange, get_mode
 from ..autograd.passes import running
-from ..autograd.variable import Variable
+from ..autograd.variable import LEAF, Variable
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
@@ -91,7 +93,7 @@ def checkpoint(
         raise ValueError(
             f"determinism_check should be one of ['default', 'none'], got {determinism_check}"
         )
-    frame = _Frame(function, args, kwargs, context_fn, preserve_rng_state)
+    frame = _Frame(function, args, kwargs, preserve_rng_state)
     frame.compare = determinism_check == "default"
     frame.early_stop = early_stop and _early_stop
     forward_context, frame.recompute_context = context_fn()
@@ -99,16 +101,40 @@ def checkpoint(
         return function(*args, **kwargs)
 
 
+class _Key:
+    """Stands for a use of saved values outside any backward pass."""
+
+
 class _Holder:
-    """Stands for one saved tensor; whether it is alive tells whether it is still needed."""
+    """Stands for one saved tensor: the recomputed value, for each pass that asks for it. It dies
+    with the node's saved value, and the recomputed ones with it."""
+
+    def __init__(self) -> None:
+        self.values: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+
+class _SavedInputs(Function):
+    """Keeps the inputs of a checkpointed call as any node keeps its values, so that an enclosing
+    checkpoint can recompute them too."""
+
+    @staticmethod
+    def forward(ctx: Any, anchor: Any, *args: Any) -> Any:
+        ctx.positions = [i for i, a in enumerate(args) if isinstance(a, Variable)]
+        ctx.others = [None if isinstance(a, Variable) else a for a in args]
+        ctx.save_for_backward(*[args[i] for i in ctx.positions])
+        return anchor.detach().clone()
+
+    @staticmethod
+    def arguments(ctx: Any) -> list[Any]:
+        """The inputs, each tensor with a graph of its own."""
+        args = list(ctx.others)
+        for position, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
+            args[position] = tensor.detach().requires_grad_(tensor.requires_grad)
+        return args
 
 
 class _Frame:
-    """One checkpointed call: what it needs to run again, and what it has recomputed.
-
-    Recomputed values are kept for the pass that asked for them: a second pass over a retained
-    graph, or a nested one, recomputes its own.
-    """
+    """One checkpointed call: what it needs to run again."""
 
     compare: bool
     early_stop: bool
@@ -119,15 +145,18 @@ class _Frame:
         function: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        context_fn: Callable[[], Contexts],
         preserve_rng_state: bool,
     ) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
+        self.function, self.kwargs = function, kwargs
         self.rng_state = random.get_rng_state() if preserve_rng_state else None
         self.mode = get_mode()
+        self.inputs: Any = None
+        if self.mode.grad:
+            anchor = Variable.wrap(np.zeros(0, np.float32), LEAF)
+            self.inputs = _SavedInputs.apply(anchor, *args)
         self.holders: list[ref[_Holder]] = []
         self.metadata: list[tuple[Any, ...]] = []
-        self.recomputed: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+        self.recomputed: WeakSet[Any] = WeakSet()
 
     def pack(self, tensor: Any) -> _Holder:
         holder = _Holder()
@@ -136,49 +165,53 @@ class _Frame:
         return holder
 
     def unpack(self, holder: _Holder) -> Any:
-        key = running.get() or self
-        if key not in self.recomputed:
-            self.recomputed[key] = self.recompute()
-        index = next(i for i, h in enumerate(self.holders) if h() is holder)
-        values = self.recomputed[key]
-        if index >= len(values):
+        key = running.get() or _Key()
+        if key not in holder.values:
+            if key in self.recomputed:
+                raise CheckpointError(
+                    "torch.utils.checkpoint: A different number of tensors was saved during the "
+                    f"original forward and recomputation. At first {len(self.holders)} were saved."
+                )
+            self.recomputed.add(key)
+            self.recompute(key)
+        if key not in holder.values:
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the "
-                f"original forward and recomputation: {len(self.holders)} at first, then "
-                f"{len(values)}."
+                f"original forward and recomputation. At first {len(self.holders)} were saved; "
+                "the recomputation saved fewer."
             )
-        value, values[index] = values[index], None
-        if value is None:
-            raise CheckpointError(
-                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
-                "unpacked once. If you are calling ctx.saved_tensors in backward, make sure to do "
-                "so only once."
-            )
-        return value
+        return holder.values[key]
 
-    def recompute(self) -> list[Any]:
-        """Run the function again, keeping the tensors that it saves this time."""
-        values: list[Any] = []
+    def recompute(self, key: Any) -> None:
+        """Run the function again, giving each living holder the tensor that it stands for."""
+        count = 0
 
-        def keep(tensor: Any) -> None:
-            index = len(values)
-            if self.early_stop and index >= len(self.holders):
-                raise _StopRecomputation
+        def keep(tensor: Any) -> Any:
+            nonlocal count
+            index, count = count, count + 1
+            if index >= len(self.holders):
+                return tensor
             self._check(index, tensor)
-            alive = index >= len(self.holders) or self.holders[index]() is not None
-            values.append(tensor.detach() if alive else None)
-            if self.early_stop and len(values) == len(self.holders):
+            value = tensor.detach()
+            if (holder := self.holders[index]()) is not None:
+                holder.values[key] = value
+            if self.early_stop and count == len(self.holders):
                 raise _StopRecomputation
+            return value
 
         with (
             _rng(self.rng_state),
             ModeChange(grad=self.mode.grad, saved_hooks=self.mode.saved_hooks),
-            saved_tensors_hooks(keep, _cannot_unpack),
+            saved_tensors_hooks(keep, lambda value: value),
             self.recompute_context,
             contextlib.suppress(_StopRecomputation),
         ):
-            self.function(*map(_detached, self.args), **self.kwargs)
-        return values
+            self.function(*_SavedInputs.arguments(self.inputs.grad_fn), **self.kwargs)
+        if count != len(self.holders) and self.compare and not self.early_stop:
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                f"original forward and recomputation: {len(self.holders)} at first, then {count}."
+            )
 
     def _check(self, index: int, tensor: Any) -> None:
         if not self.compare or index >= len(self.metadata):
@@ -190,21 +223,6 @@ class _Frame:
                 f"different metadata than during the forward pass: saved tensor {index} was "
                 f"{due[0]} of {due[1]}, and is now {found[0]} of {found[1]}."
             )
-
-
-def _cannot_unpack(packed: Any) -> Any:
-    raise CheckpointError(
-        "torch.utils.checkpoint: a recomputation called backward on its own graph; use a nested "
-        "checkpoint for that."
-    )
-
-
-def _detached(argument: Any) -> Any:
-    """An input of a recomputation: the same values, with a graph of its own."""
-    if not isinstance(argument, Variable):
-        return argument
-    inner: Any = argument.detach()  # type: ignore[attr-defined]
-    return inner.requires_grad_(argument.requires_grad)
 
 
 @contextlib.contextmanager
@@ -247,9 +265,7 @@ class _Reentrant(Function):
                 "either set use_reentrant=False, or call .backward() without passing the `inputs` "
                 "argument."
             )
-        inputs = list(ctx.others)
-        for position, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
-            inputs[position] = _detached(tensor)
+        inputs = _SavedInputs.arguments(ctx)
         with _rng(ctx.rng_state), ModeChange(grad=True):
             outputs = ctx.function(*inputs)
         if isinstance(outputs, Variable):

@@ -1,0 +1,133 @@
+"""Checkpointing: the same gradients with less memory."""
+
+import tracemalloc
+
+import gradfn as torch
+import pytest
+from gradfn.utils.checkpoint import (
+    CheckpointError,
+    checkpoint,
+    checkpoint_sequential,
+    set_checkpoint_early_stop,
+)
+
+
+def leaf(value):
+    return torch.tensor(value, requires_grad=True)
+
+
+def block(x):
+    return (x * x).exp().sin() * x
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_gradients_are_those_of_the_plain_call(use_reentrant):
+    x, y = leaf([0.3, 0.7]), leaf([0.3, 0.7])
+    block(x).sum().backward()
+    checkpoint(block, y, use_reentrant=use_reentrant).sum().backward()
+    assert x.grad.tolist() == y.grad.tolist()
+
+
+@pytest.mark.parametrize("early_stop", [True, False])
+def test_checkpoints_nest(early_stop):
+    def outer(t):
+        return checkpoint(block, checkpoint(block, t, use_reentrant=False), use_reentrant=False)
+
+    x, y = leaf([0.3, 0.7]), leaf([0.3, 0.7])
+    block(block(x)).sum().backward()
+    with set_checkpoint_early_stop(early_stop):
+        checkpoint(outer, y, use_reentrant=False).sum().backward()
+    assert x.grad.tolist() == y.grad.tolist()
+
+
+def test_a_retained_graph_recomputes_again():
+    calls = []
+
+    def counted(t):
+        calls.append(1)
+        return t.exp()
+
+    x = leaf(1.0)
+    y = checkpoint(counted, x, use_reentrant=False)
+    y.backward(retain_graph=True)
+    y.backward()
+    assert len(calls) == 3
+    assert x.grad.item() == pytest.approx(2 * 2.7182817, rel=1e-6)
+
+
+def test_double_backward_goes_through():
+    x = leaf(0.5)
+    y = checkpoint(lambda t: t * t * t, x, use_reentrant=False)
+    (g,) = torch.autograd.grad(y, x, create_graph=True)
+    (h,) = torch.autograd.grad(g, x)
+    assert h.item() == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_random_numbers_are_drawn_again(use_reentrant):
+    def noisy(t):
+        return t * torch.rand(3)
+
+    x = leaf([1.0, 1.0, 1.0])
+    torch.manual_seed(1)
+    y = checkpoint(noisy, x, use_reentrant=use_reentrant)
+    following = torch.rand(1)
+    y.sum().backward()
+    assert x.grad.tolist() == y.tolist()
+    torch.manual_seed(1)
+    torch.rand(3)
+    assert torch.rand(1).item() == following.item()
+
+
+def test_a_different_recomputation_is_refused():
+    shapes = [(3,), (1,)]
+
+    def unstable(t):
+        return (t.sum() * torch.ones(shapes.pop(0))).exp().sum()
+
+    x = leaf([1.0, 2.0])
+    y = checkpoint(unstable, x, use_reentrant=False)
+    with pytest.raises(CheckpointError, match="different metadata"):
+        y.backward()
+    assert x.grad is None
+
+
+def test_reentrant_needs_a_whole_backward():
+    x = leaf(1.0)
+    y = checkpoint(block, x, use_reentrant=True)
+    with pytest.raises(RuntimeError, match="incompatible with .grad"):
+        torch.autograd.grad(y, x)
+
+
+def test_sequential():
+    x, y = leaf([0.3, 0.7]), leaf([0.3, 0.7])
+    block(block(block(x))).sum().backward()
+    checkpoint_sequential([block] * 3, 2, y, use_reentrant=False).sum().backward()
+    assert x.grad.tolist() == y.grad.tolist()
+
+
+def peak_bytes(run):
+    tracemalloc.start()
+    run()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
+
+
+def test_memory_falls():
+    def deep(t):
+        for _ in range(10):
+            t = t.sin().exp().cos()
+        return t
+
+    def run(call):
+        x = torch.zeros(20_000).requires_grad_()
+        y = x
+        for _ in range(4):
+            y = call(y)
+        y.sum().backward()
+
+    run(deep)
+    plain = peak_bytes(lambda: run(deep))
+    saving = peak_bytes(lambda: run(lambda t: checkpoint(deep, t, use_reentrant=False)))
+    assert saving < plain / 2
