@@ -445,6 +445,8 @@ def _write(operator: Operator, name: str) -> list[str]:
     """Run the kernel into the target: directly where it can be no other dtype or shape."""
     kernel = operator.kernel
     checked = [f"r = {_kernel_call(operator)}", f"check_result(input, r, {name!r})", "a0[...] = r"]
+    if hasattr(kernel, "into"):
+        checked = [_kernel_call(operator).replace("KERNEL", "KERNEL.into", 1)]
     if isinstance(kernel, np.ufunc) and all(t[0] == t[-1] for t in kernel.types):
         fits = [f"(x{i}.ndim == 0 or x{i}.shape == a0.shape)" for i in range(1, kernel.nin)]
         direct = _kernel_call(operator).replace("out=...", "out=a0")

@@ -35,10 +35,29 @@ def get_item(input: Tensor, index: Any) -> Tensor:
         return _pick(input, 0, index, 0)
     if index.__class__ is slice and input._array.ndim:
         return slice_dim(input, 0, *_bounds(index))
+    if index.__class__ is tuple and (found := _plain(input, index)) is not None:
+        return found
     viewed, tensors = _apply_views(input, index)
     if tensors:
         return index_at(viewed, *positions(viewed, tensors))
     return alias(input) if viewed is input else viewed
+
+
+def _plain(input: Tensor, index: tuple[Any, ...]) -> Tensor | None:
+    """The view that integers and slices ask for; None for anything else, and for mistakes."""
+    result, dim = input, 0
+    try:
+        for item in index:
+            if item.__class__ is int:
+                result = select(result, dim, item)
+            elif item.__class__ is slice:
+                result = _narrowed(result, dim, item)
+                dim += 1
+            else:
+                return None
+    except IndexError:
+        return None
+    return None if result is input else result
 
 
 def set_item(input: Tensor, index: Any, value: Any) -> None:
@@ -195,13 +214,17 @@ def _integer(bound: Any) -> int:
 
 
 def _bounds(index: slice) -> tuple[int | None, int | None, int]:
-    start, end, step = (
-        i if i is None or i.__class__ is int else _integer(i)
-        for i in (index.start, index.stop, index.step)
-    )
-    if step is not None and step <= 0:
+    start, end, step = index.start, index.stop, index.step
+    if start is not None and start.__class__ is not int:
+        start = _integer(start)
+    if end is not None and end.__class__ is not int:
+        end = _integer(end)
+    if step is None:
+        return start, end, 1
+    step = _integer(step)
+    if step <= 0:
         raise ValueError(f"step must be greater than zero, but it is {step}")
-    return start, end, 1 if step is None else step
+    return start, end, step
 
 
 def _narrowed(input: Tensor, dim: int, index: slice) -> Tensor:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from ..autograd.variable import Variable
 from ..device import contiguous_format
+from ..dtypes import dtype as DType
 from ..raw.strided import strided_base, strided_view
 from ..shapes import infer_size, sizes_of, wrap_dim
 from .conversion import clone
@@ -82,14 +83,18 @@ def view(input: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Ten
     ``x.view(2, -1)``, ``x.view((2, -1))``, ``x.view(torch.int32)``. RuntimeError where the layout
     of the elements does not allow it: `reshape` copies then.
     """
-    wanted = dtype
-    if len(shape) == 1 and hasattr(shape[0], "itemsize"):
-        (wanted,) = shape
-    if wanted is None:
-        return view_shape(input, sizes_of(shape if size is None else (size,)))
-    out: Tensor = view_dtype(input, wanted.numpy)
+    if len(shape) == 1 and shape[0].__class__ is DType:
+        (dtype,) = shape
+    if dtype is None:
+        return view_shape(input, _sizes(shape) if size is None else sizes_of((size,)))
+    out: Tensor = view_dtype(input, dtype.numpy)
     out._memory = input.memory()
     return out
+
+
+def _sizes(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`sizes_of` for who does not save them: NumPy makes what integers it needs."""
+    return sizes if len(sizes) != 1 or sizes[0].__class__ is int else sizes_of(sizes)
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
@@ -107,7 +112,7 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     tensor([[0, 1],
             [2, 3]])
     """
-    wanted = sizes_of(sizes) if shape is None else sizes_of((shape,))
+    wanted = _sizes(sizes) if shape is None else sizes_of((shape,))
     array = input._array
     if array.flags.c_contiguous:
         return view_shape(input, wanted)
@@ -142,6 +147,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     torch.Size([2, 12])
     """
     shape = input._array.shape
+    if start_dim == 0 and end_dim == -1 and len(shape) > 1:
+        return reshape(input, (input._array.size,))
     start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
     if start > end:
         raise RuntimeError(

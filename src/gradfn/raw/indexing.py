@@ -6,7 +6,7 @@ one dtype, so everything here is brought to flat positions in a row-major array 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,22 +35,23 @@ def index_at(self: Array, indices: Sequence[Array], dims: Sequence[int]) -> Arra
         raise _index_error(self.shape, indices, dims) from None
 
 
-def index_put_at(
+def index_put_into(
     self: Array,
     indices: Sequence[Array],
     values: Array,
     dims: Sequence[int],
     accumulate: bool = False,
-) -> Array:
-    """A copy of `self` with `values` written (or added) at the positions of `indices`."""
+) -> None:
+    """Write, or add, `values` to `self` at the positions of `indices`."""
     key = _key(self.shape, indices, dims)
-    out = np.array(self, order="C")
     try:
-        if accumulate:
-            positions = np.arange(out.size).reshape(out.shape)[key]
-            add_at(out.reshape(-1), positions, np.broadcast_to(values, positions.shape))
+        if not accumulate:
+            self[key] = values
+        elif self.flags.c_contiguous:
+            positions = np.arange(self.size).reshape(self.shape)[key]
+            add_at(self.reshape(-1), positions, np.broadcast_to(values, positions.shape))
         else:
-            out[key] = values
+            np.add.at(self, key, values)
     except IndexError:
         raise _index_error(self.shape, indices, dims) from None
     except ValueError:
@@ -59,7 +60,21 @@ def index_put_at(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
             f"indexing result of shape {list(wanted)}"
         ) from None
-    return out
+
+
+def on_a_copy(into: Callable[..., None]) -> Callable[..., Array]:
+    """The kernel that writes to a copy; in place, the operator runs `into` itself."""
+
+    def kernel(self: Array, *arguments: Any) -> Array:
+        out = np.array(self, order="C")
+        into(out, *arguments)
+        return out
+
+    kernel.into = into  # type: ignore[attr-defined]
+    return kernel
+
+
+index_put_at = on_a_copy(index_put_into)
 
 
 def index_clear(self: Array, indices: Sequence[Array], dims: Sequence[int]) -> Array:
@@ -71,7 +86,7 @@ def index_backward(g: Array, shape: Shape, indices: Sequence[Array], dims: Seque
     """Zeros of `shape` with `g` added at the positions of `indices`."""
     if list(dims) == list(range(dims[0], dims[0] + len(dims))):
         return _index_backward_by_rows(g, shape, indices, dims)
-    return index_put_at(np.zeros(shape, g.dtype), indices, g, dims, accumulate=True)
+    return index_put_at(np.zeros(shape, g.dtype), indices, g, dims, True)
 
 
 def _index_backward_by_rows(
@@ -123,6 +138,8 @@ def add_rows(out: Array, positions: Array, rows: Array) -> None:
     """Add each of `rows` to the row of `out` that `positions` names; it may come again."""
     if rows.shape[1] == 1:
         add_at(out[:, 0], positions, rows)
+    elif positions.size and np.bincount(positions).max() == 1:
+        out[positions] += rows
     elif positions.size:
         order = np.argsort(positions, kind="stable")
         ranked = positions[order]

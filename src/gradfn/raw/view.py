@@ -41,9 +41,9 @@ def contiguous(self: Array) -> Array:
 
 
 def view(self: Array, shape: Sequence[int]) -> Array:
-    shape = infer_size(shape, self.size) if min(shape, default=0) < 0 else shape
     try:
-        return self.reshape(shape) if self.flags.c_contiguous else self.reshape(shape, copy=False)
+        dense = self.flags.c_contiguous
+        out = self.reshape(shape) if dense else self.reshape(shape, copy=False)
     except ValueError:
         infer_size(shape, self.size)
         raise RuntimeError(
@@ -52,6 +52,9 @@ def view(self: Array, shape: Sequence[int]) -> Array:
             f"copies where it must: the tensor has shape {list(self.shape)} and strides "
             f"{[step // self.itemsize for step in self.strides]}, the view {list(shape)}."
         ) from None
+    if out.shape != shape and min(shape) < -1:  # NumPy takes every negative size for -1
+        infer_size(shape, self.size)
+    return out
 
 
 def reshape(self: Array, shape: Sequence[int]) -> Array:
@@ -123,16 +126,20 @@ def t(self: Array) -> Array:
 
 
 def permute(self: Array, dims: Sequence[int]) -> Array:
-    if len(dims) != self.ndim:
+    try:
+        return self.transpose(dims)
+    except ValueError:
+        if len(dims) != self.ndim:
+            raise RuntimeError(
+                "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+                "length of the desired ordering of dimensions i.e. input.dim() = "
+                f"{self.ndim} is not equal to len(dims) = {len(dims)}"
+            ) from None
+        for dim in dims:
+            wrap_dim(dim, self.ndim)
         raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
-            "length of the desired ordering of dimensions i.e. input.dim() = "
-            f"{self.ndim} is not equal to len(dims) = {len(dims)}"
-        )
-    wrapped = [wrap_dim(dim, self.ndim) for dim in dims]
-    if len(set(wrapped)) < len(wrapped):
-        raise RuntimeError(f"permute(): duplicate dims are not allowed. They are {list(dims)}.")
-    return self.transpose(wrapped)
+            f"permute(): duplicate dims are not allowed. They are {list(dims)}."
+        ) from None
 
 
 def unsqueeze(self: Array, dim: int) -> Array:
@@ -145,6 +152,8 @@ def squeeze(self: Array, dim: int | Sequence[int] | None = None) -> Array:
     """`self` without its dimensions of size one, or those of them that `dim` names."""
     if dim is None:
         return self.squeeze()
+    if dim.__class__ is int and -self.ndim <= dim < self.ndim:
+        return self.squeeze(dim) if self.shape[dim] == 1 else self.view()
     dims = [wrap_dim(d, self.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
     if len(set(dims)) < len(dims):
         twice = next(d for d in dims if dims.count(d) > 1)
