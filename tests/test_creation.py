@@ -187,7 +187,7 @@ def spaced(torch: ModuleType, function: str, dtype: str, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("function", ["arange", "linspace"])
 def test_spaced_numbers_to_the_bit(
     oracle: ModuleType, function: str, dtype: str, seed: int

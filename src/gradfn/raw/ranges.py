@@ -47,21 +47,34 @@ def linspace(start: Any, end: Any, n: int, dtype: np.dtype[Any]) -> Array:
         out.real = linspace(complex(start).real, complex(end).real, n, real)
         out.imag = linspace(complex(start).imag, complex(end).imag, n, real)
         return out
-    working = np.dtype(np.float32) if dtype.itemsize <= 4 and dtype.kind == "f" else np.dtype("f8")
-    first, last = (float(np.array(x).astype(dtype)) for x in (start, end))
-    step = float((working.type(last) - working.type(first)) / working.type(max(n - 1, 1)))
+    whole = dtype.kind in "biu"
+    first, last = (np.array(x).astype(dtype) for x in (start, end))
+    exact = np.float64 if whole else dtype.type
+    step = float((exact(last) - exact(first)) / exact(max(n - 1, 1)))
+    working = np.float32 if not whole and dtype.itemsize <= 4 else np.float64
     index = np.arange(n).astype(working)
-    from_end = np.arange(n - 1, -1, -1).astype(working)
-    fused = fma32 if working == np.float32 else multiply_add
     half = n // 2
-    values = np.concatenate([fused(index[:half], step, first), fused(from_end[half:], -step, last)])
-    return cast(values, dtype) if dtype.kind == "f" else values.astype(dtype)
+    from_start = _steps(index[:half], step, float(first), dtype)
+    from_end = _steps(index[: n - half][::-1], -step, float(last), dtype)
+    return np.concatenate([from_start, from_end])
+
+
+def _steps(index: Array, step: float, start: float, dtype: np.dtype[Any]) -> Array:
+    """start + step * index, rounded once, or in half precision after each operation."""
+    if dtype.kind in "biu":
+        return multiply_add(index, step, start).astype(dtype)
+    if dtype.itemsize == 2:
+        products = cast(index * np.float32(step), dtype).astype(np.float32)
+        return cast(products + np.float32(start), dtype)
+    return (fma32 if dtype.itemsize == 4 else multiply_add)(index, step, start)
 
 
 @quiet
 def logspace(start: Any, end: Any, n: int, base: float, dtype: np.dtype[Any]) -> Array:
-    """base to the powers `linspace(start, end, n)`."""
-    if dtype.kind in "iu":
-        return np.power(base, linspace(start, end, n, np.dtype(np.float64))).astype(dtype)
-    powers: Array = np.power(np.array(base, dtype), linspace(start, end, n, dtype), out=...)
-    return powers
+    """base to the powers `linspace(start, end, n)`, computed in double precision."""
+    if dtype.kind == "c":
+        exponents = linspace(start, end, n, dtype)
+    else:
+        first, last = np.array([start, end]).astype(dtype).astype(np.float64)
+        exponents = linspace(first, last, n, np.dtype(np.float64))
+    return np.asarray(np.power(base, exponents)).astype(dtype)
