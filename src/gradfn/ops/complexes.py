@@ -90,7 +90,10 @@ complex = op(
 polar = op(
     "polar(abs, angle)",
     kernel=raw.polar,
-    tangent="elementwise",
+    tangent=lambda F, abs, abs_t, angle, angle_t: F.complex(
+        abs_t * F.cos(angle) - abs * F.sin(angle) * angle_t,
+        abs_t * F.sin(angle) + abs * F.cos(angle) * angle_t,
+    ),
     abs=lambda F, g, angle: F.real(g) * F.cos(angle) + F.imag(g) * F.sin(angle),
     angle=lambda F, g, abs, angle: abs * (F.imag(g) * F.cos(angle) - F.real(g) * F.sin(angle)),
     doc="``abs * exp(angle * 1j)``, elementwise.",

@@ -4,6 +4,7 @@ Most rows need no rule of their own. Their ``tangent`` names the family that the
 
 ``"elementwise"``  The gradient formula of an input multiplies by the conjugate of a factor, and the
                    tangent is multiplied by the factor: ``conj(formula(conj(tangent)))``.
+``"reduced"``      Elementwise, followed by the reduction that the argument `reduction` names.
 ``"linear"``       The operator itself, applied to the tangents of all its differentiable inputs.
 ``"bilinear"``     Linear in each input: the sum over the inputs of the operator applied to the
                    tangent of that one and the values of the others.
@@ -22,6 +23,8 @@ import numpy as np
 
 from .. import raw
 from ..autograd.variable import Variable
+from ..raw.loss import MEAN, NONE
+from ..shapes import broadcast_shapes
 from .declare import Operator, words
 from .emit import FUNCTION, form
 from .runtime import is_number, wrapped_number
@@ -40,7 +43,12 @@ def tangent_rule(operator: Operator) -> Rule:
     """
     if operator.tangent is None:
         raise NotImplementedError(f"forward mode is not implemented for {operator.name}")
-    by_family = {"elementwise": _elementwise, "linear": _linear, "bilinear": _bilinear}
+    by_family = {
+        "elementwise": _elementwise,
+        "reduced": _reduced,
+        "linear": _linear,
+        "bilinear": _bilinear,
+    }
     named = isinstance(operator.tangent, str)
     apply = by_family[operator.tangent] if named else _own_rule
 
@@ -63,15 +71,33 @@ def _value(primal: Any, F: Any) -> Any:
 def _elementwise(
     operator: Operator, primals: Values, tangents: Values, arguments: Values, result: Any, F: Any
 ) -> Any:
-    known = _words(operator, primals, arguments, result, F)
+    return _scaled(
+        operator, _words(operator, primals, arguments, result, F), tangents, result.shape
+    )
+
+
+def _reduced(
+    operator: Operator, primals: Values, tangents: Values, arguments: Values, result: Any, F: Any
+) -> Any:
+    each = {**arguments, "reduction": NONE}
+    shape = broadcast_shapes(*(p.shape for p in primals.values() if p is not None))
+    losses = _scaled(operator, _words(operator, primals, each, result, F), tangents, shape)
+    if losses is None or arguments["reduction"] == NONE:
+        return losses
+    return F.mean(losses) if arguments["reduction"] == MEAN else F.sum(losses)
+
+
+def _scaled(
+    operator: Operator, known: dict[str, Any], tangents: Values, shape: tuple[int, ...]
+) -> Any:
+    """The sum of the tangents, each times the factor in the gradient formula of its input."""
     total = None
     for name, tangent in tangents.items():
-        if name not in operator.formulas:
-            continue
-        formula = operator.formulas[name]
-        known["g"] = F.expand(tangent, result.shape).conj()
-        part = formula(**{word: known[word] for word in words(formula)}).conj()
-        total = part if total is None else total + part
+        if name in operator.formulas:
+            formula = operator.formulas[name]
+            given = {**known, "g": known["F"].expand(tangent, shape).conj()}
+            part = formula(**{word: given[word] for word in words(formula)}).conj()
+            total = part if total is None else total + part
     return total
 
 
@@ -110,11 +136,15 @@ def _words(
     known |= dict(zip(operator.results, results, strict=False))
     for name, value in primals.items():
         for what in ("shape", "dtype"):
-            if isinstance(value, list | tuple):
-                known[f"{name}_{what}"] = [getattr(v, what) for v in value]
-            else:
-                known[f"{name}_{what}"] = getattr(value, what, None)
+            known[f"{name}_{what}"] = _property(value, what)
     return known
+
+
+def _property(value: Any, what: str) -> Any:
+    """The shape or NumPy dtype of an input; for a list those of its items."""
+    if isinstance(value, list | tuple):
+        return [_property(v, what) for v in value]
+    return getattr(getattr(value, "_array", value), what, None)
 
 
 def _filled(operator: Operator, primals: Values, tangents: Values) -> dict[str, Any]:

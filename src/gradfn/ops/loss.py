@@ -73,6 +73,7 @@ def _logits_target(
 squared = op(
     "mse_loss(self, target, reduction)",
     kernel=raw.mse_loss,
+    tangent="reduced",
     promote="number",
     self=lambda g, self, target, self_shape, reduction: (
         each(g, reduction, self_shape) * (2 * (self - target))
@@ -84,6 +85,7 @@ squared = op(
 smooth_absolute = op(
     "smooth_l1_loss(self, target, reduction, beta)",
     kernel=raw.smooth_l1_loss,
+    tangent="reduced",
     promote="number",
     self=lambda F, g, self, target, self_shape, reduction, beta: (
         each(g, reduction, self_shape) * (F.clamp(self - target, -beta, beta) / beta)
@@ -95,6 +97,7 @@ smooth_absolute = op(
 huber = op(
     "huber_loss(self, target, reduction, delta)",
     kernel=raw.huber_loss,
+    tangent="reduced",
     self=lambda F, g, self, target, self_shape, reduction, delta: (
         each(g, reduction, self_shape) * F.clamp(self - target, -delta, delta)
     ),
@@ -105,6 +108,7 @@ huber = op(
 soft_margin = op(
     "soft_margin_loss(self, target: Tensor, reduction)",
     kernel=raw.soft_margin_loss,
+    tangent="reduced",
     self=lambda F, g, self, target, self_shape, target_shape, reduction: (
         each(g, reduction, broadcast_shapes(self_shape, target_shape))
         * (-target * F.sigmoid(-target * self))
@@ -113,6 +117,7 @@ soft_margin = op(
 cross_entropy_of = op(
     "binary_cross_entropy(self, target, weight: Optional, reduction)",
     kernel=raw.binary_cross_entropy,
+    tangent="reduced",
     self=lambda F, g, self, target, weight, self_shape, reduction: _bce_input(
         F, g, self, target, weight, self_shape, reduction
     ),
@@ -123,6 +128,7 @@ cross_entropy_of = op(
 binary_cross_entropy_backward = op(
     "binary_cross_entropy_backward(grad_output, self, target)",
     kernel=raw.binary_cross_entropy_backward,
+    tangent="elementwise",
     grad_output=lambda F, g, self, target: F.binary_cross_entropy_backward(g, self, target),
     self=lambda F, g, grad_output, self, target: _bce_second(F, g, grad_output, self, target),
     target=lambda F, g, grad_output, self: -g * grad_output / F.clamp((1 - self) * self, 1e-12),
@@ -131,6 +137,7 @@ cross_entropy_of_logits = op(
     "binary_cross_entropy_with_logits(self, target, weight: Optional, pos_weight: Optional, "
     "reduction)",
     kernel=raw.binary_cross_entropy_with_logits,
+    tangent="reduced",
     self=lambda F, g, self, target, weight, pos_weight, self_shape, reduction: _logits_input(
         F, g, self, target, weight, pos_weight, self_shape, reduction
     ),
