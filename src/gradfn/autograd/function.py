@@ -13,7 +13,7 @@ import numpy as np
 from .. import dtypes
 from .inplace import ViewKind, rebase
 from .memory import tick
-from .modes import GRAD, ModeChange, get_mode
+from .modes import GRAD, ModeChange, get_mode, set_mode
 from .node import Error, Freed, Metadata, Node
 from .saved import SavedTensor
 from .variable import LEAF, Variable
@@ -287,12 +287,15 @@ class Function(metaclass=FunctionMeta):
         numbers = iter(range(len(inputs)))
         ctx._arguments = [next(numbers) if isinstance(a, Variable) else None for a in args]
         ctx.next = tuple(t.edge() if t.requires_grad and recorded else None for t in inputs)
-        with ModeChange(grad=False):
+        set_mode(mode.replace(grad=False))
+        try:
             if separate:
                 output = cls.forward(*args)
                 cls.setup_context(ctx, args, output)
             else:
                 output = cls.forward(ctx, *args, **kwargs)
+        finally:
+            set_mode(mode)
         single = not isinstance(output, tuple)
         outputs = (output,) if single else output
         wrapped = _wrap_outputs(ctx, inputs, outputs, recorded, mode.grad)

@@ -47,7 +47,7 @@ def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
                 f"{name} would overwrite a value that its gradient belongs to. Do it under "
                 "no_grad(), or use the out-of-place form."
             )
-    if target._inference and not mode.inference and (mode.grad and recorded):
+    if target._inference and not mode.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make "
             "a clone to get a normal tensor before doing inplace update."

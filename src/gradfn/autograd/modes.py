@@ -30,8 +30,10 @@ class Mode:
         "hooks_refused",
         "inference",
         "intercept",
+        "plain",
         "saved_hooks",
     )
+    _fields = tuple(name for name in __slots__ if name != "plain")
 
     def __init__(
         self,
@@ -50,10 +52,16 @@ class Mode:
         self.hooks_refused = hooks_refused
         self.anomaly = anomaly
         self.check_nan = check_nan
+        self.plain = False  # whether all but `grad` is at its default
 
     def replace(self, **changes: Any) -> Mode:
         """This mode with `changes`; the two plain modes are single objects."""
-        fields = {name: getattr(self, name) for name in self.__slots__} | changes
+        if changes.keys() == {"grad"}:  # by far the most frequent
+            if changes["grad"] is self.grad:
+                return self
+            if self.plain:
+                return NO_GRAD if self.grad else GRAD
+        fields = {name: getattr(self, name) for name in self._fields} | changes
         for plain in (GRAD, NO_GRAD):
             if all(getattr(plain, name) == value for name, value in fields.items()):
                 return plain
@@ -69,6 +77,7 @@ class Mode:
 
 GRAD = Mode()
 NO_GRAD = Mode(grad=False)
+GRAD.plain = NO_GRAD.plain = True
 
 _mode: ContextVar[Mode] = ContextVar("gradfn_mode", default=GRAD)
 get_mode = _mode.get

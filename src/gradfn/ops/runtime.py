@@ -16,6 +16,7 @@ from ..autograd.modes import Mode
 from ..autograd.variable import Variable
 from ..autograd.where import user_frame
 from ..raw.elementwise import refuse_bool
+from ..raw.quiet import hush, unhush
 from ..shapes import broadcast_shapes
 from .declare import LIST, OPTIONAL, PLAIN, Operator
 
@@ -39,12 +40,23 @@ def differentiable(array: Array) -> bool:
 
 def scalar(value: Any, like: Array) -> Any:
     """The number `value` in the dtype of `like`, or in full where that would lose its kind."""
-    if SCALARS[value.__class__] <= category(like):
-        try:
-            return like.dtype.type(value)
-        except OverflowError:
-            return np.array(value, np.int64).astype(like.dtype)[()]
-    return _WIDE[value.__class__](value)
+    if SCALARS[value.__class__] > category(like) or like.dtype.char == "e":
+        return _WIDE[value.__class__](value)
+    if abs(value) > 127:
+        return _narrowed(np.array(value, _WIDE[value.__class__]), like.dtype)[()]
+    try:
+        return like.dtype.type(value)
+    except OverflowError:  # a negative number for an unsigned dtype
+        return np.array(value, np.int64).astype(like.dtype)[()]
+
+
+def _narrowed(array: Any, dtype: np.dtype[Any]) -> Any:
+    """`array` in `dtype`: integers wrap around, floats become infinite."""
+    token = hush()
+    try:
+        return np.asarray(array).astype(dtype)
+    finally:
+        unhush(token)
 
 
 def result_type(values: Sequence[Any], arrays: Sequence[Any]) -> dtype:
@@ -54,8 +66,7 @@ def result_type(values: Sequence[Any], arrays: Sequence[Any]) -> dtype:
     for value, array in zip(values, arrays, strict=True):
         if array is None:
             continue
-        number = value.__class__ in SCALARS or getattr(value, "_number", False)
-        if number:
+        if _is_wrapped(value):
             rank, own = 2, dtypes.of_scalar(array[()])
         else:
             rank, own = int(array.ndim == 0), dtypes.from_numpy(array.dtype)
@@ -83,10 +94,17 @@ def promote(
         refuse_bool(*arrays)
     if operator.promote == "float" and target.category < dtypes.FLOAT:
         target = dtypes.get_default_dtype()
+    kinds = [target.numpy] * len(arrays)
+    if operator.exact_numbers and target is dtypes.float16:
+        kinds = [np.dtype(np.float32) if _is_wrapped(v) else target.numpy for v in values]
     return tuple(
-        a if a is None or a.dtype == target.numpy else np.asarray(a).astype(target.numpy)
-        for a in arrays
+        a if a is None or a.dtype == kind else _narrowed(a, kind)
+        for a, kind in zip(arrays, kinds, strict=True)
     )
+
+
+def _is_wrapped(value: Any) -> bool:
+    return value.__class__ in SCALARS or getattr(value, "_number", False)
 
 
 def fallback(
@@ -174,7 +192,7 @@ def wrapped_number(value: Any) -> Any:
 def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -> None:
     """Mark results that have no history: inference tensors, and where a history was cut."""
     for out in outs:
-        if mode.inference:
+        if mode.inference and (out._base is None or out._base._inference):
             out._inference = True
         if cut:
             frame = user_frame(2)
@@ -213,6 +231,8 @@ def as_view(base: Any, outs: Sequence[Any], mode: Mode) -> None:
     for out in outs:
         out._memory = memory
         out._base = root
+        if base._inference:
+            out._inference = True
         if kind is not None:
             out._view_kind = kind
         memory.views.append(ref(out))
