@@ -58,9 +58,21 @@ def topk(self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool 
         raise RuntimeError(f"topk does not support {kind} dtypes on CPU")
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
-    first = (slice(None),) * axis + (slice(k),)
-    indices = np.ascontiguousarray(order(self, axis, largest)[first])
+    indices = np.ascontiguousarray(_first(self, k, axis, largest))
     return np.take_along_axis(self, indices, axis), indices
+
+
+def _first(self: Array, k: int, axis: int, descending: bool) -> Array:
+    """Where the first `k` elements in order are; of many elements the others stay unsorted."""
+    size = self.shape[axis]
+    before = (slice(None),) * axis
+    if size < 4 * k or size < 64:
+        return order(self, axis, descending)[(*before, slice(k))]
+    among = slice(size - k, None) if descending else slice(k)
+    parted = np.argpartition(self, size - max(k, 1) if descending else k, axis)
+    places = np.sort(parted[(*before, among)], axis)
+    within = order(np.take_along_axis(self, places, axis), axis, descending)
+    return np.take_along_axis(places, within, axis)
 
 
 def kthvalue(self: Array, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
@@ -89,8 +101,12 @@ def _median_of_all(self: Array, ignore_nan: bool) -> Array:
     refuse("median_cpu", self, "bc")
     if not self.size:
         return np.array(np.nan).astype(self.dtype)
-    values, _ = _median(self.reshape(-1), 0, False, ignore_nan)
-    return values
+    values = self.reshape(-1)
+    known = np.count_nonzero(values == values)
+    if known < values.size and not ignore_nan:
+        return np.array(np.nan, self.dtype)
+    place = max(known - 1, 0) // 2
+    return np.asarray(np.partition(values, place)[place])
 
 
 def median_dim(self: Array, dim: int, keepdim: bool = False) -> Pair:
