@@ -75,6 +75,7 @@ amax = op(
     The gradient is shared evenly among equal elements; `max` over one dimension gives it to one.
     RuntimeError or IndexError where there is nothing to choose from.
 
+    >>> import gradfn
     >>> gradfn.amax(gradfn.tensor([[1.0, 3.0], [2.0, 0.0]]), 0)
     tensor([2., 3.])
     """,
@@ -85,6 +86,7 @@ amin = op(
     self=_to_equals,
     doc="""The smallest elements over `dim`: see `amax`.
 
+    >>> import gradfn
     >>> gradfn.amin(gradfn.tensor([[1.0, 3.0], [2.0, 0.0]]), 0)
     tensor([1., 0.])
     """,
@@ -99,6 +101,7 @@ aminmax = op(
     ),
     doc="""The smallest and the largest elements over `dim` (an int; all by default).
 
+    >>> import gradfn
     >>> gradfn.aminmax(gradfn.tensor([3, 1, 2])).max
     tensor(3)
     """,
@@ -122,6 +125,7 @@ argmax = op(
     kernel=raw.argmax,
     doc="""The position of the first largest element, along `dim` or in the flattened tensor.
 
+    >>> import gradfn
     >>> gradfn.argmax(gradfn.tensor([1.0, 3.0, 3.0]))
     tensor(1)
     """,
@@ -131,6 +135,7 @@ argmin = op(
     kernel=raw.argmin,
     doc="""The position of the first smallest element, along `dim` or in the flattened tensor.
 
+    >>> import gradfn
     >>> gradfn.argmin(gradfn.tensor([1.0, 3.0, 3.0]))
     tensor(0)
     """,
@@ -158,6 +163,7 @@ mode = op(
     self=_to_chosen,
     doc="""The smallest of the most frequent values along `dim`, and where each comes last.
 
+    >>> import gradfn
     >>> gradfn.mode(gradfn.tensor([2, 1, 2, 1])).values
     tensor(1)
     """,
@@ -169,6 +175,7 @@ kthvalue = op(
     self=_to_chosen,
     doc="""The `k`-th smallest elements along `dim` (`k` counts from 1), and where they are.
 
+    >>> import gradfn
     >>> gradfn.kthvalue(gradfn.tensor([3.0, 1.0, 2.0]), 2).values
     tensor(2.)
     """,
@@ -181,6 +188,7 @@ def max(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) ->
     ``max(input)`` shares its gradient evenly among equal elements, ``max(input, dim)`` gives it to
     the element at the returned index. NaN wins.
 
+    >>> import gradfn
     >>> gradfn.max(gradfn.tensor([1.0, 3.0]), 0).indices
     tensor(1)
     """
@@ -194,6 +202,7 @@ def min(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) ->
 
     See `max`.
 
+    >>> import gradfn
     >>> gradfn.min(gradfn.tensor([1.0, 3.0]), 0).indices
     tensor(0)
     """
@@ -220,6 +229,7 @@ def median(input: Tensor, dim: int = UNSET, keepdim: bool = False, **names: Any)
 
     NaN where there is one; `nanmedian` leaves them out.
 
+    >>> import gradfn
     >>> gradfn.median(gradfn.tensor([4.0, 1.0, 3.0, 2.0]))
     tensor(2.)
     """
@@ -231,6 +241,7 @@ def median(input: Tensor, dim: int = UNSET, keepdim: bool = False, **names: Any)
 def nanmedian(input: Tensor, dim: int = UNSET, keepdim: bool = False, **names: Any) -> Any:
     """The lower median of the elements that are not NaN: see `median`.
 
+    >>> import gradfn
     >>> gradfn.nanmedian(gradfn.tensor([1.0, float("nan"), 3.0]))
     tensor(1.)
     """

@@ -55,6 +55,7 @@ vector_norm = op(
     `ord` may be any number; inf and -inf take the largest and smallest size, 0 counts what is not
     zero. RuntimeError for integers, and where an empty vector has no such norm.
 
+    >>> import gradfn
     >>> gradfn.linalg.vector_norm(gradfn.tensor([3.0, 4.0]))
     tensor(5.)
     """,
@@ -67,6 +68,7 @@ dist = op(
     other=lambda F, g, self, other, result, p: _dist_gradient(F, g, other - self, result, p),
     doc="""The p-norm of ``input - other``.
 
+    >>> import gradfn
     >>> gradfn.dist(gradfn.tensor([3.0, 0.0]), gradfn.tensor([0.0, 4.0]))
     tensor(5.)
     """,
@@ -95,6 +97,7 @@ renorm = op(
     self=_renorm_gradient,
     doc="""Each slice along `dim` scaled down to p-norm `maxnorm` where its norm is larger.
 
+    >>> import gradfn
     >>> gradfn.renorm(gradfn.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
     tensor([[0.6000, 0.8000],
             [0.3000, 0.4000]])
@@ -114,6 +117,7 @@ def norm(
 
     See `linalg.vector_norm`, which it calls, and `linalg.matrix_norm` for the nuclear norm.
 
+    >>> import gradfn
     >>> gradfn.norm(gradfn.tensor([3.0, 4.0]))
     tensor(5.)
     """
@@ -135,6 +139,7 @@ def matrix_norm(
 
     1 is the largest, -1 the smallest sum of sizes in a column; inf and -inf are those of rows.
 
+    >>> import gradfn
     >>> gradfn.linalg.matrix_norm(gradfn.tensor([[1.0, -2.0], [3.0, 4.0]]), 1)
     tensor(6.)
     """
@@ -181,6 +186,7 @@ def linalg_norm(
 
     Without `ord`, the 2-norm as of one vector.
 
+    >>> import gradfn
     >>> gradfn.linalg.norm(gradfn.tensor([[3.0, 4.0]]))
     tensor(5.)
     """

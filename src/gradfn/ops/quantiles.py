@@ -37,6 +37,7 @@ def quantile(
     Between two elements, `interpolation` is "linear", "lower", "higher", "midpoint" or "nearest".
     RuntimeError for an empty `input` and for dtypes other than float32 and float64.
 
+    >>> import gradfn
     >>> gradfn.quantile(gradfn.tensor([1.0, 2.0, 3.0, 4.0]), 0.5)
     tensor(2.5000)
     """
@@ -55,6 +56,7 @@ def nanquantile(
 ) -> Any:
     """The quantiles of the elements that are not NaN: see `quantile`.
 
+    >>> import gradfn
     >>> gradfn.nanquantile(gradfn.tensor([1.0, float("nan"), 3.0]), 0.5)
     tensor(2.)
     """

@@ -63,6 +63,7 @@ nansum = op(
     ),
     doc="""The sum of the elements that are not NaN. As `sum` otherwise.
 
+    >>> import gradfn
     >>> gradfn.nansum(gradfn.tensor([1.0, float("nan")]))
     tensor(1.)
     """,
@@ -76,6 +77,7 @@ trace = op(
     ),
     doc="""The sum of the diagonal of a matrix.
 
+    >>> import gradfn
     >>> gradfn.trace(gradfn.tensor([[1, 2], [3, 4]]))
     tensor(5)
     """,
@@ -200,6 +202,7 @@ any = op(
     kernel=raw.any,
     doc="""Whether some element over `dim` is not zero: bool (uint8 for uint8).
 
+    >>> import gradfn
     >>> gradfn.any(gradfn.tensor([[0, 1], [0, 0]]), 1)
     tensor([ True, False])
     """,
@@ -209,6 +212,7 @@ all = op(
     kernel=raw.all,
     doc="""Whether no element over `dim` is zero: bool (uint8 for uint8).
 
+    >>> import gradfn
     >>> gradfn.all(gradfn.tensor([[0, 1], [1, 1]]), 1)
     tensor([False,  True])
     """,
@@ -218,6 +222,7 @@ count_nonzero = op(
     kernel=raw.count_nonzero,
     doc="""How many elements over `dim` are not zero: int64.
 
+    >>> import gradfn
     >>> gradfn.count_nonzero(gradfn.tensor([0, 2, 3]))
     tensor(2)
     """,
@@ -237,6 +242,7 @@ def sum(
     Integers and bools are summed in int64; `dtype` converts before summing. IndexError where a
     dimension is out of range, RuntimeError where one comes twice.
 
+    >>> import gradfn
     >>> gradfn.sum(gradfn.tensor([[1, 2], [3, 4]]), 0)
     tensor([4, 6])
     """
@@ -257,6 +263,7 @@ def mean(
 
     RuntimeError for integers, unless `dtype` says in which dtype to compute.
 
+    >>> import gradfn
     >>> gradfn.mean(gradfn.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([1.5000, 3.5000])
     """
@@ -270,6 +277,7 @@ def nanmean(
 ) -> Any:
     """The mean of the elements that are not NaN. As `mean` otherwise.
 
+    >>> import gradfn
     >>> gradfn.nanmean(gradfn.tensor([1.0, float("nan"), 3.0]))
     tensor(2.)
     """
@@ -292,6 +300,7 @@ def prod(
 ) -> Tensor:
     """The product of all elements, or over the dimension `dim`. Integers give int64.
 
+    >>> import gradfn
     >>> gradfn.prod(gradfn.tensor([2, 3, 4]))
     tensor(24)
     """
@@ -329,6 +338,7 @@ def _moment(row: Any, name: str, what: str, example: str) -> Any:
     Squared deviations are summed and divided by ``max(0, N - correction)``; `correction` is 1, or
     0 for ``unbiased=False``. RuntimeError for integers.
 
+    >>> import gradfn
     >>> gradfn.{name}(gradfn.tensor([1.0, 2.0, 3.0])){example}
     """
     return front

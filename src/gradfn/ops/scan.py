@@ -44,6 +44,7 @@ cumsum = op(
     self=lambda F, g, dim: F.flip(F.cumsum(F.flip(g, (dim,)), dim), (dim,)),
     doc="""The sums of the elements up to each one along `dim`. Integers give int64.
 
+    >>> import gradfn
     >>> gradfn.cumsum(gradfn.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """,
@@ -63,6 +64,7 @@ cumprod = op(
     self=_cumprod_gradient,
     doc="""The products of the elements up to each one along `dim`. Integers give int64.
 
+    >>> import gradfn
     >>> gradfn.cumprod(gradfn.tensor([1, 2, 3]), 0)
     tensor([1, 2, 6])
     """,
@@ -76,6 +78,7 @@ cummax = op(
     ),
     doc="""The largest elements so far along `dim`, and where each was seen last.
 
+    >>> import gradfn
     >>> gradfn.cummax(gradfn.tensor([1, 3, 2]), 0).values
     tensor([1, 3, 3])
     """,
@@ -89,6 +92,7 @@ cummin = op(
     ),
     doc="""The smallest elements so far along `dim`, and where each was seen last.
 
+    >>> import gradfn
     >>> gradfn.cummin(gradfn.tensor([3, 1, 2]), 0).values
     tensor([3, 1, 1])
     """,
@@ -112,6 +116,7 @@ logcumsumexp = op(
     self=_logcumsumexp_gradient,
     doc="""The logarithms of the sums of exponentials of the elements up to each one.
 
+    >>> import gradfn
     >>> gradfn.logcumsumexp(gradfn.tensor([0.0, 0.0]), 0)
     tensor([0.0000, 0.6931])
     """,

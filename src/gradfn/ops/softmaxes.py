@@ -54,8 +54,9 @@ logsumexp = op(
     ),
     doc="""The logarithm of the sum of exponentials over `dim` (an int or a tuple).
 
+    >>> import gradfn
     >>> gradfn.logsumexp(gradfn.tensor([1000.0, 1000.0]), 0)
-    tensor(1000.6931)
+    tensor(1000.6932)
     """,
 )
 
@@ -67,6 +68,7 @@ def softmax(
 
     NotImplementedError for integers and complex numbers.
 
+    >>> import gradfn
     >>> gradfn.softmax(gradfn.tensor([0.0, 0.0]), 0)
     tensor([0.5000, 0.5000])
     """
@@ -78,6 +80,7 @@ def log_softmax(
 ) -> Tensor:
     """The logarithm of `softmax`, computed without overflow.
 
+    >>> import gradfn
     >>> gradfn.log_softmax(gradfn.tensor([0.0, 0.0]), 0)
     tensor([-0.6931, -0.6931])
     """

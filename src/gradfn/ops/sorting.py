@@ -66,6 +66,7 @@ topk = op(
 
     RuntimeError where there are fewer than `k`.
 
+    >>> import gradfn
     >>> gradfn.topk(gradfn.tensor([1.0, 3.0, 2.0]), 2).values
     tensor([3., 2.])
     """,
@@ -99,6 +100,7 @@ bincount = op(
 
     RuntimeError for negative numbers and other shapes. Not differentiable.
 
+    >>> import gradfn
     >>> gradfn.bincount(gradfn.tensor([1, 2, 1]))
     tensor([0, 2, 1])
     """,
@@ -110,6 +112,7 @@ histc = op(
 
     Where `min` equals `max`, the range is that of the elements; RuntimeError if it is infinite.
 
+    >>> import gradfn
     >>> gradfn.histc(gradfn.tensor([1.0, 2.0, 1.0]), 3, 0, 3)
     tensor([0., 2., 1.])
     """,
@@ -126,6 +129,7 @@ def sort(
 ) -> Any:
     """The elements in order along `dim`, and where each came from.
 
+    >>> import gradfn
     >>> gradfn.sort(gradfn.tensor([3.0, 1.0, 2.0])).indices
     tensor([1, 2, 0])
     """
@@ -138,6 +142,7 @@ def argsort(
 ) -> Any:
     """Where the elements in order along `dim` come from: the indices of `sort`.
 
+    >>> import gradfn
     >>> gradfn.argsort(gradfn.tensor([3.0, 1.0, 2.0]))
     tensor([1, 2, 0])
     """
@@ -147,6 +152,7 @@ def argsort(
 def msort(input: Tensor) -> Any:
     """The elements in order along the first dimension.
 
+    >>> import gradfn
     >>> gradfn.msort(gradfn.tensor([3.0, 1.0, 2.0]))
     tensor([1., 2., 3.])
     """
@@ -164,6 +170,7 @@ def unique(
 
     With `return_inverse` also where each element went; with `return_counts` how many went there.
 
+    >>> import gradfn
     >>> gradfn.unique(gradfn.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     """
@@ -179,6 +186,7 @@ def unique_consecutive(
 ) -> Any:
     """`input` with each run of equal elements, or slices along `dim`, made one. See `unique`.
 
+    >>> import gradfn
     >>> gradfn.unique_consecutive(gradfn.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
