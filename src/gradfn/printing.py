@@ -266,8 +266,12 @@ def _suffixes(t: Tensor) -> Iterator[str]:
         yield f"size={shape}"
     if not dtype_evident:
         yield f"dtype={t.dtype}"
-    if t.grad_fn is not None:
-        yield f"grad_fn=<{type(t.grad_fn).__name__}>"
+    try:
+        history = None if t.grad_fn is None else type(t.grad_fn).__name__
+    except RuntimeError:  # a view that has lost its history
+        history = "Invalid"
+    if history is not None:
+        yield f"grad_fn=<{history}>"
     elif t.requires_grad:
         yield "requires_grad=True"
 

@@ -16,15 +16,14 @@ from .numeric import (
     REAL,
     WHOLE,
     Func,
-    GradcheckError,
     Outputs,
     Tensors,
     Tolerance,
     analytical_jacobian,
     as_tuple,
-    check_constant,
-    check_jacobians,
-    check_projections,
+    constant_fault,
+    jacobian_fault,
+    projection_fault,
     differentiable,
     largest_difference,
     numerical_jacobian,
@@ -39,6 +38,10 @@ __all__ = [
     "gradcheck",
     "gradgradcheck",
 ]
+
+
+class GradcheckError(RuntimeError):
+    """A gradient is wrong."""
 
 
 def gradcheck(
@@ -200,20 +203,25 @@ def _check(
     _check_inputs(inputs)
     outputs = differentiable(func(*inputs))
     if not outputs:
-        check_constant(func, inputs, tolerance.eps)
+        _report(constant_fault(func, inputs, tolerance.eps))
         return
     parts = [WHOLE]
     if any(output.is_complex() for output in outputs):
         parts = [IMAGINARY, REAL]
-    compare = check_projections if fast_mode else check_jacobians
+    find_fault = projection_fault if fast_mode else jacobian_fault
     for part in parts:
-        compare(func, inputs, part, tolerance)
+        _report(find_fault(func, inputs, part, tolerance))
     if check_batched_grad:
         for number, output in enumerate(outputs):
             _check_batched(inputs, output, number)
     _check_zero(inputs, outputs)
     if check_undefined_grad:
         _check_undefined(func, inputs)
+
+
+def _report(fault: str | None) -> None:
+    if fault is not None:
+        raise GradcheckError(fault)
 
 
 def _check_inputs(inputs: tuple[Any, ...]) -> None:

@@ -54,8 +54,6 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
 def increment_version(tensor: Any) -> None:
     """Count an in-place write to `tensor` (or to each of several) made behind autograd's back."""
     for each in [tensor] if isinstance(tensor, Variable) else tensor:
-        if each._inference:
-            raise RuntimeError("Inference tensors do not track version counter.")
         each.memory().write("increment_version")
 
 

@@ -133,7 +133,10 @@ def rebase(target: Any, node: Node, output_nr: int = 0, position: int = 0) -> No
         if view is None or view._base is not root:
             continue
         if view._view_kind is None or view is target:
-            view._edge = root._view_of(geometry(root._array, view._array))._edge
+            edge = root._view_of(geometry(root._array, view._array))._edge
+            if view is target and edge is not None:
+                _move_retained(view, *edge)
+            view._edge = edge
         else:
             message = _view_refused(view).replace(
                 "is being modified", "its base or another view of its base has been modified"

@@ -96,11 +96,12 @@ class Variable:
                 "only Tensors of floating point and complex dtype can require gradients; this one "
                 f"has dtype {from_numpy(self._array.dtype)}"
             )
-        if requires_grad and self._inference and not get_mode().inference:
-            raise RuntimeError(
-                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
-                "allowed: make a clone() of it first."
-            )
+        if requires_grad and not self.requires_grad and self._inference:
+            if not get_mode().inference:
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                    "allowed: make a clone() of it first."
+                )
         self._edge = LEAF if requires_grad else None
         return self
 
@@ -192,7 +193,11 @@ class Variable:
         known, this_pass = self._grad, running.get()
         if known is None:
             mine = unshared and type(grad) is np.ndarray and grad.base is None
-            self._grad = Variable.wrap(grad if mine else np.array(grad))
+            if not mine or grad.strides != self._array.strides:  # grads are laid out as leaves are
+                copy = np.empty_like(self._array)
+                copy[...] = grad
+                grad = copy
+            self._grad = Variable.wrap(grad)
         if this_pass is not None:
             this_pass.touched.append((self, known, None if known is None else known._array.copy()))
         if known is not None:

@@ -227,7 +227,7 @@ def as_view(base: Any, outs: Sequence[Any], mode: Mode) -> None:
     if mode.inference:
         kind = ViewKind.INFERENCE
     elif not mode.grad:
-        kind = kind or ViewKind.NO_GRAD
+        kind = ViewKind.NO_GRAD
     for out in outs:
         out._memory = memory
         out._base = root
