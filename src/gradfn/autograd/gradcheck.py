@@ -22,11 +22,11 @@ from .numeric import (
     analytical_jacobian,
     as_tuple,
     constant_fault,
-    jacobian_fault,
-    projection_fault,
     differentiable,
+    jacobian_fault,
     largest_difference,
     numerical_jacobian,
+    projection_fault,
     wanted_inputs,
 )
 from .variable import Variable

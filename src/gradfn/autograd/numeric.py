@@ -201,8 +201,9 @@ def projection_fault(
         gradients.append(dict(zip(wanted, first, strict=True)))
     for index, number in itertools.product(wanted, range(len(outputs))):
         u, v = us[index], vs[number]
-        n = _joined(slope[number] @ v.ravel() for slope in slopes[index])
-        a = _joined((gradients[number][index] * d.conj().ravel()).sum().real for d in u)
+        with np.errstate(invalid="ignore"):
+            n = _joined(slope[number] @ v.ravel() for slope in slopes[index])
+            a = _joined((d.conj().ravel() @ gradients[number][index]).real for d in u)
         atol = tolerance.atol * float(u[0].sum().real) * float(v.sum())
         if not np.allclose(a, n, tolerance.rtol, atol):
             message = f"{part.prefix}{_mismatch(number, index)}numerical:{n}\nanalytical:{a}\n"

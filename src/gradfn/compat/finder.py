@@ -68,4 +68,10 @@ def install() -> None:
             "gradfn.compat.torch before anything that imports torch, in a fresh process"
         )
     sys.meta_path.insert(0, TorchFinder())
+    # What is loaded already must not be found again: an import puts the module into its package,
+    # where the name may mean a function by now, as `torch.autograd.gradcheck` does.
+    for name, module in list(sys.modules.items()):
+        package, dot, rest = name.partition(".")
+        if package == OURS:
+            sys.modules[THEIRS + dot + rest] = module
     vars(gradfn)["__version__"] = vars(version)["__version__"] = VERSION
