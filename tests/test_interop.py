@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 from types import ModuleType
 
@@ -48,24 +49,43 @@ def test_numpy_functions_give_tensors() -> None:
     assert np.add(gradfn.ones(2), 1).tolist() == [2.0, 2.0]
 
 
-@pytest.mark.parametrize("first", [True, False], ids=["array first", "tensor first"])
-def test_operators_between_arrays_and_tensors(first: bool) -> None:
-    array, tensor = np.full(2, 3.0), gradfn.ones(2, requires_grad=True)
-    product = array * tensor if first else tensor * array
-    assert isinstance(product, gradfn.Tensor)
-    assert product.dtype is gradfn.float64
-    product.sum().backward()
-    assert tensor.grad.tolist() == [3.0, 3.0]
-    difference = array - tensor if first else tensor - array
-    assert difference.tolist() == ([2.0, 2.0] if first else [-2.0, -2.0])
-    compared = array > tensor if first else array < tensor
-    assert compared.tolist() == [first, first]
+OPERATORS = [
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("eq", "ne", "lt", "le", "gt", "ge"),
+]
 
 
-def test_numpy_scalars_are_numbers() -> None:
-    for product in (np.float64(2) * gradfn.ones(2), gradfn.ones(2) * np.int32(2)):
-        assert isinstance(product, gradfn.Tensor)
-        assert product.dtype is gradfn.float32
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_between_arrays_and_tensors(name: str) -> None:
+    function = getattr(operator, name)
+    left, right = np.array([3.0, 5.0]), np.array([2.0, 5.0], np.float32)
+    expected = function(left, right)
+    for result in (
+        function(left, gradfn.from_numpy(right)),
+        function(gradfn.from_numpy(left), right),
+    ):
+        assert isinstance(result, gradfn.Tensor)
+        assert result.numpy().dtype == expected.dtype
+        assert result.tolist() == expected.tolist()
+
+
+def test_gradients_flow_past_arrays() -> None:
+    x = gradfn.ones(2, requires_grad=True)
+    (np.full(2, 3.0) * x + x * np.full(2, 2.0)).sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+    with pytest.raises(TypeError, match=r"^can't convert np.ndarray of type object"):
+        x * np.array([None, None])
+
+
+@pytest.mark.parametrize("name", sorted(set(OPERATORS) - {"matmul"}))
+def test_numpy_scalars_are_numbers(name: str) -> None:
+    function, tensor = getattr(operator, name), gradfn.tensor([2, 4], dtype=gradfn.int32)
+    for scalar in (np.int64(3), np.float32(3)):
+        for ours, plain in (
+            (function(tensor, scalar), function(tensor, scalar.item())),
+            (function(scalar, tensor), function(scalar.item(), tensor)),
+        ):
+            assert repr(ours) == repr(plain)
 
 
 def test_dlpack_both_ways() -> None:

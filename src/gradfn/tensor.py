@@ -227,8 +227,9 @@ class Tensor(Variable):
                 "data set to a tensor that requires gradients must be floating point or complex "
                 f"dtype: got {value.dtype}"
             )
+        if (self._array.shape, self._array.dtype) != (value._array.shape, value._array.dtype):
+            self._accumulator = None  # it expects gradients like the old data
         self._array = value._array
-        self._accumulator = None
 
     def set_(self, source: Any = None) -> Tensor:
         """Show the memory of `source` from now on, or none; an in-place operation."""

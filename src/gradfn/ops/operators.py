@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..autograd.variable import Variable
+from ..dtypes import promote_types
 from . import arithmetic, comparison, products
 from .emit import binary, inplace
-from .runtime import SCALARS, is_number, wrapped_number
+from .runtime import SCALARS, is_number, wrapped_array, wrapped_number
 
 Function = Callable[..., Any]
 
@@ -22,18 +25,31 @@ def _by_operand(scalar_row: Function, tensor_row: Function) -> Function:
     of_tensors = binary(tensor_row)
 
     def operator(self: Any, other: Any) -> Any:
-        return (scalar_row if other.__class__ in SCALARS else of_tensors)(self, other)
+        if other.__class__ in SCALARS:
+            return scalar_row(self, other)
+        result = of_tensors(self, other)
+        if result is NotImplemented and isinstance(other, np.generic):
+            return scalar_row(self, other.item())
+        return result
 
     return operator
+
+
+def _operand(other: Any) -> Any:
+    """`other` as a tensor; None where it is neither tensor, nor array, nor number."""
+    if isinstance(other, Variable):
+        return other
+    if isinstance(other, np.ndarray):
+        return wrapped_array(other)
+    return wrapped_number(other) if is_number(other) else None
 
 
 def _reflected(row: Function) -> Function:
     """The row with its operands exchanged."""
 
     def operator(self: Any, other: Any) -> Any:
-        if isinstance(other, Variable):
-            return row(other, self)
-        return row(wrapped_number(other), self) if is_number(other) else NotImplemented
+        tensor = _operand(other)
+        return NotImplemented if tensor is None else row(tensor, self)
 
     return operator
 
@@ -42,6 +58,8 @@ _reflected_tensor_power = _reflected(arithmetic.pow_tensor)
 
 
 def _reflected_division(self: Any, other: Any) -> Any:
+    if isinstance(other, np.ndarray):
+        return arithmetic.true_divide(wrapped_array(other), self)
     return multiply(arithmetic.reciprocal(self), other)
 
 
@@ -52,11 +70,21 @@ def _reflected_power(self: Any, other: Any) -> Any:
 
 
 def _matrix_product(self: Any, other: Any) -> Any:
+    if isinstance(other, np.ndarray):
+        self, other = _alike(self, wrapped_array(other))
     return products.matmul(self, other) if isinstance(other, Variable) else NotImplemented
 
 
 def _reflected_matrix_product(self: Any, other: Any) -> Any:
+    if isinstance(other, np.ndarray):
+        self, other = _alike(self, wrapped_array(other))
     return products.matmul(other, self) if isinstance(other, Variable) else NotImplemented
+
+
+def _alike(self: Any, other: Any) -> tuple[Any, Any]:
+    """Both in the dtype that arithmetic would promote them to, which `matmul` does not."""
+    common = promote_types(self.dtype, other.dtype)
+    return self.to(common), other.to(common)
 
 
 add, multiply = binary(arithmetic.plain_add), binary(arithmetic.mul)

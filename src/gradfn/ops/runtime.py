@@ -107,9 +107,7 @@ def _is_wrapped(value: Any) -> bool:
     return value.__class__ in SCALARS or getattr(value, "_number", False)
 
 
-def fallback(
-    operator: Operator, kind: str, arguments: tuple[Any, ...], out: Any = None
-) -> Any:
+def fallback(operator: Operator, kind: str, arguments: tuple[Any, ...], out: Any = None) -> Any:
     """Call again with numbers as tensors; refuse what is neither number nor tensor."""
     from .emit import BINARY, form
 
@@ -123,7 +121,7 @@ def fallback(
     keywords: dict[str, Any] = {} if out is None else {"out": out}
     for position, (p, value) in enumerate(zip(operator.parameters, arguments, strict=True)):
         if kind == BINARY and isinstance(value, np.ndarray):
-            value = Variable.wrap(value)
+            value = wrapped_array(value)
         fits = p.kind == PLAIN or _is_tensor_argument(value, p.kind)
         allowed = operator.numbers if position else operator.number_first and kind != BINARY
         if not fits and allowed and is_number(value):
@@ -187,6 +185,12 @@ def wrapped_number(value: Any) -> Any:
     tensor = Variable.wrap(np.array(plain, _WIDE[plain.__class__]))
     tensor._number = True
     return tensor
+
+
+def wrapped_array(array: Array) -> Any:
+    """A NumPy array as a tensor; TypeError where PyTorch has no such dtype."""
+    dtypes.from_numpy(array.dtype)
+    return Variable.wrap(array)
 
 
 def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -> None:
