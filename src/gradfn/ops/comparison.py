@@ -404,7 +404,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
-    if getattr(condition, "_array", np.empty(0)).dtype == np.uint8:
+    if isinstance(condition, Variable) and condition._array.dtype.char == "B":
         warnings.warn(
             "where received a uint8 condition tensor. This behavior is deprecated: use a boolean "
             "condition instead.",

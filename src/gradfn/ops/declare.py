@@ -63,6 +63,7 @@ class Operator:
         promote: Promotion,
         numbers: bool | Literal["later"],
         refuses: str,
+        exact_numbers: bool,
         node: str | None,
         results: tuple[str, ...] | type[list[Any]] | type[Results],
         view: bool,
@@ -77,6 +78,7 @@ class Operator:
         self.promote = promote
         self.numbers = bool(numbers) and promote is not None and len(self.inputs) > 1
         self.refuses = refuses
+        self.exact_numbers = exact_numbers
         self.number_first = self.numbers and numbers != "later"
         self.node_name = node or "".join(w.capitalize() for w in self.name.split("_")) + "Backward0"
         self.listed = results is list
@@ -160,6 +162,7 @@ def op(
     promote: Promotion = None,
     numbers: bool | Literal["later"] = True,
     refuses: str = "",
+    exact_numbers: bool = False,
     node: str | None = None,
     results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
     view: bool = False,
@@ -173,9 +176,10 @@ def op(
 
     `promote` applies PyTorch's type promotion to the tensor arguments (``"float"`` turns integers
     into the default dtype, ``"no bool"`` refuses booleans) and lets them be numbers,
-    unless `numbers` is False; ``numbers="later"`` excepts the first. `refuses` are the kinds of
-    dtype (of "biufc") that the operator does not compute in. `view` says that results share memory with
-    the first argument, `results` names several results (or is a named tuple of return_types).
+    unless `numbers` is False; ``numbers="later"`` excepts the first. With
+    `exact_numbers`, numbers are not rounded to half precision before they meet such tensors.
+    `refuses` are the kinds of dtype (of "biufc") that the operator does not compute in. `view` says
+    that results share memory with the first argument, `results` names several results (or is a named tuple of return_types).
     `joint` computes the gradients of all tensor arguments at once, as a tuple.
     `tangent` and `batch` say how the operator acts on tangents and on batches. Arguments are
     annotated ``Tensor``, ``Optional``, ``Tensors`` or ``Mask`` (a tensor that is not promoted) where
@@ -189,6 +193,7 @@ def op(
         promote,
         numbers,
         refuses,
+        exact_numbers,
         node,
         results,
         view,

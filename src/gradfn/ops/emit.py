@@ -22,6 +22,7 @@ from ..autograd.memory import UNTRACKED, tick
 from ..autograd.modes import GRAD, get_mode
 from ..autograd.variable import LEAF, Variable
 from ..autograd.where import internal_files, user_frame
+from ..raw.elementwise import in_single
 from ..raw.quiet import hush, unhush
 from . import runtime
 from .declare import LIST, MASK, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
@@ -127,6 +128,7 @@ def emit(
         promote=runtime.promote,
         fallback=runtime.fallback,
         explain=runtime.explain,
+        in_single=in_single,
         unrecorded=runtime.unrecorded,
         unsupported=runtime.unsupported,
         as_view=runtime.as_view,
@@ -256,11 +258,15 @@ def _promotion(operator: Operator) -> list[str]:
         return [f"    {casts} = {arrays}"]
     names = ", ".join(word(operator.inputs[i]) for i in promoted)
     lines = [f"    {casts} = {arrays}"] if len(promoted) < count else []
+    if operator.exact_numbers:
+        lines += ["    kernel = KERNEL"]
     arrays, casts = (", ".join(f"{letter}{i}" for i in promoted) for letter in "ax")
     return [
         *lines,
         f"    if {' and '.join(plain)}: {casts} = {arrays}",
-        f"    else: {casts}, = promote(OPERATOR, ({names},), ({arrays},))",
+        "    else:",
+        f"        {casts}, = promote(OPERATOR, ({names},), ({arrays},))",
+        *["        if x1.dtype is not x0.dtype: kernel = in_single(KERNEL)"] * operator.exact_numbers,
     ]
 
 
@@ -272,7 +278,8 @@ def _kernel_call(operator: Operator) -> str:
         arguments.append(f"{p.name}={value}" if p.keyword_only else value)
     if isinstance(operator.kernel, np.ufunc):
         arguments.append("out=...")
-    return f"KERNEL({', '.join(arguments)})"
+    kernel = "kernel" if operator.exact_numbers else "KERNEL"
+    return f"{kernel}({', '.join(arguments)})"
 
 
 def _any_edge(operator: Operator) -> str:

@@ -42,11 +42,11 @@ def scalar(value: Any, like: Array) -> Any:
     """The number `value` in the dtype of `like`, or in full where that would lose its kind."""
     if SCALARS[value.__class__] > category(like) or like.dtype.char == "e":
         return _WIDE[value.__class__](value)
-    if abs(value) > 127:
+    if abs(value) > 60000:
         return _narrowed(np.array(value, _WIDE[value.__class__]), like.dtype)[()]
     try:
         return like.dtype.type(value)
-    except OverflowError:  # a negative number for an unsigned dtype
+    except OverflowError:  # an integer too large for the dtype wraps around
         return np.array(value, np.int64).astype(like.dtype)[()]
 
 

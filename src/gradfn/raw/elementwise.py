@@ -100,7 +100,7 @@ def in_single(kernel: _K) -> _K:
 
     @wraps(kernel)
     def rounded(self: Array, *others: Any, **options: Any) -> Array:
-        if self.dtype != np.float16:
+        if self.dtype.char != "e":
             return kernel(self, *others, **options)
         half = [a.astype(np.float32) if _is_half(a) else a for a in (self, *others)]
         return np.asarray(kernel(*half, **options)).astype(np.float16)
@@ -160,7 +160,8 @@ def rsub(self: Array, other: Array, alpha: Any) -> Array:
 
 
 def rsub_scalar(self: Array, other: Any, alpha: Any) -> Array:
-    refuse_bool(self)
+    if self.dtype.kind == "b":
+        refuse_bool(self)
     scaled = self if alpha == 1 else np.multiply(*joined(self, alpha))
     scaled, other = joined(scaled, other)
     result: Array = np.subtract(other, scaled, out=...)
@@ -240,7 +241,7 @@ def _integer_pow(self: Array, exponent: Array) -> Array:
 
 def pow_scalar(self: Array, exponent: Any) -> Array:
     kind = self.dtype.kind
-    if kind in "fc" and self.dtype != np.float16 and not isinstance(exponent, _complex):
+    if kind in "fc" and self.dtype.char != "e" and not isinstance(exponent, _complex):
         special = _POWERS.get(exponent)
         if special is not None:
             return special(self)
@@ -469,7 +470,7 @@ def isreal(self: Array) -> Array:
 
 
 def where(condition: Any, self: Any, other: Any) -> Array:
-    if condition.dtype.kind != "b" and condition.dtype != np.uint8:
+    if condition.dtype.char not in "?B":
         kind = dtypes.from_numpy(condition.dtype).scalar_name
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}"
@@ -493,6 +494,8 @@ def masked_fill(self: Array, mask: Array, value: Any) -> Array:
 
 def converted(value: Any, dtype: np.dtype[Any]) -> Any:
     """The number `value` in `dtype`; RuntimeError where it does not fit."""
+    if value.__class__ in (int, float) and -1 <= value <= 1 and dtype.kind in "fc":
+        return value
     fits = dtype.kind == "c" or not np.imag(value)
     if fits and dtype.kind in "iu" and np.isfinite(value):
         limits = np.iinfo(dtype)
