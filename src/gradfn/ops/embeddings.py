@@ -47,8 +47,8 @@ one_hot = op(
     `input` is of dtype int64; `num_classes` is one more than the largest class unless given.
     RuntimeError for negative and too large classes. As `torch.nn.functional.one_hot`.
 
-    >>> from gradfn import tensor
-    >>> one_hot(tensor([0, 2]))
+    >>> from gradfn import nn, tensor
+    >>> nn.functional.one_hot(tensor([0, 2]))
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """,

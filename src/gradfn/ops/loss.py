@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from .. import raw
-from ..raw.loss import NONE
+from ..raw.loss import LEAST_VARIANCE, NONE
 from ..shapes import broadcast_shapes
 from .declare import op
 from .reducing import (
@@ -36,7 +36,7 @@ def _bce_input(F: Any, g: Any, self: Any, target: Any, weight: Any, shape: Any, 
 
 
 def _bce_second(F: Any, g: Any, grad: Any, self: Any, target: Any) -> Any:
-    variance = F.clamp((1 - self) * self, 1e-12)
+    variance = F.clamp((1 - self) * self, LEAST_VARIANCE)
     return g * grad * ((self * self - 2 * self * target + target) / (variance * variance))
 
 
@@ -131,7 +131,9 @@ binary_cross_entropy_backward = op(
     tangent="elementwise",
     grad_output=lambda F, g, self, target: F.binary_cross_entropy_backward(g, self, target),
     self=lambda F, g, grad_output, self, target: _bce_second(F, g, grad_output, self, target),
-    target=lambda F, g, grad_output, self: -g * grad_output / F.clamp((1 - self) * self, 1e-12),
+    target=lambda F, g, grad_output, self: (
+        -g * grad_output / F.clamp((1 - self) * self, LEAST_VARIANCE)
+    ),
 )
 cross_entropy_of_logits = op(
     "binary_cross_entropy_with_logits(self, target, weight: Optional, pos_weight: Optional, "

@@ -235,7 +235,7 @@ def matmul(input: Any, other: Any) -> Any:
     torch.Size([2, 5, 3, 2])
     """
     _check_tensor(other)
-    left, right = input.ndim, other.ndim
+    left, right = input._array.ndim, other._array.ndim
     if left == 2 and right == 2:
         return mm(input, other)
     if left == 0 or right == 0:

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 NONE, MEAN, SUM = range(3)  # PyTorch's numbers, which nodes save
+LEAST_VARIANCE = float(np.float32(1e-12))  # a constant of single precision in PyTorch
 
 
 def reduced(losses: Array, reduction: int) -> Array:
@@ -99,7 +100,7 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
 
 def binary_cross_entropy_backward(g: Array, self: Array, target: Array) -> Array:
     """The derivative of the losses, which is 0 where input and target are the same bound."""
-    return np.asarray(g * ((self - target) / np.maximum((1 - self) * self, 1e-12)))
+    return np.asarray(g * (self - target) / np.maximum((1 - self) * self, LEAST_VARIANCE))
 
 
 def binary_cross_entropy_with_logits(
