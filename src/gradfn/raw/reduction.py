@@ -93,6 +93,8 @@ def nonempty(name: str, self: Array, dims: Sequence[int], error: type[Exception]
 
 def axes_of(dim: Dims, ndim: int) -> tuple[int, ...]:
     """The axes to reduce; a 0-d array has none."""
+    if type(dim) is int and 0 <= dim < ndim:
+        return (dim,)
     if not (dim is None or isinstance(dim, Sequence) or hasattr(dim, "__index__")):
         raise TypeError(f"argument 'dim' must be int or tuple of ints, not {type(dim).__name__}")
     return wrap_dims(dim, ndim)[:ndim]
@@ -156,9 +158,11 @@ def mean(
             f"mean(): could not infer output dtype. {which} dtype must be either a floating point "
             f"or complex dtype. Got: {dtypes.from_numpy(kind).scalar_name}"
         )
-    self = self.astype(kind, copy=False)
+    if dtype is not None:
+        self = self.astype(kind, copy=False)
     total = sum(wide(self), dim, keepdim)
-    return narrow_as(np.divide(total, count(self.shape, dim), out=...), self)
+    total /= self.size if dim is None else count(self.shape, dim)
+    return narrow_as(total, self)
 
 
 def prod(self: Array, *, dtype: dtypes.dtype | None = None) -> Array:
