@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from .hooks import RemovableHandle
 from .modes import ModeChange, get_mode, set_mode
+from .mutation import allow_mutation_on_saved_tensors
 from .node import Node
 from .passes import current_pass
 from .variable import Variable
@@ -16,6 +17,7 @@ from .variable import Variable
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",

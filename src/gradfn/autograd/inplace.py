@@ -52,6 +52,8 @@ def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make "
             "a clone to get a normal tensor before doing inplace update."
         )
+    if mode.copies is not None:
+        mode.copies.before_write(target.memory())
     array = target._array
     if array.size and 0 in array.strides and any(
         step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)

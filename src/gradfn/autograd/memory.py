@@ -61,4 +61,18 @@ class Memory:
         return [write for write in self.writes or () if write.time > time]
 
 
+class preserve_version:  # noqa: N801 - PyTorch's _unsafe_preserve_version_counter
+    """Within it, in-place writes to `tensors` do not count: saved values are trusted blindly."""
+
+    def __init__(self, tensors: Any) -> None:
+        self.memories = [t.memory() for t in (tensors if isinstance(tensors, tuple) else [tensors])]
+
+    def __enter__(self) -> None:
+        self.before = [(memory.version, memory.modified) for memory in self.memories]
+
+    def __exit__(self, *exc: object) -> None:
+        for memory, (version, modified) in zip(self.memories, self.before, strict=True):
+            memory.version, memory.modified = version, modified
+
+
 UNTRACKED = Memory()  # of values that nobody else can write to

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
+    from .mutation import SavedCopies
     from .node import Node
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -20,16 +21,19 @@ class Mode:
     """What operators consult: whether to record, and who wants to see what is recorded.
 
     `intercept` takes over every operator call (function transforms); `saved_hooks` pack what nodes
-    save, unless `hooks_refused` says why not; `anomaly` keeps the stack of each node and looks for NaN in the backward pass.
+    save, unless `hooks_refused` says why not; `anomaly` keeps the stack of each node and looks for NaN in the backward pass;
+    `copies` are made of saved tensors before they are written to.
     """
 
     __slots__ = (
         "anomaly",
         "check_nan",
+        "copies",
         "grad",
         "hooks_refused",
         "inference",
         "intercept",
+        "multithreading",
         "plain",
         "saved_hooks",
     )
@@ -44,6 +48,8 @@ class Mode:
         hooks_refused: str | None = None,
         anomaly: bool = False,
         check_nan: bool = True,
+        copies: SavedCopies | None = None,
+        multithreading: bool = True,
     ) -> None:
         self.grad = grad
         self.inference = inference
@@ -52,6 +58,8 @@ class Mode:
         self.hooks_refused = hooks_refused
         self.anomaly = anomaly
         self.check_nan = check_nan
+        self.copies = copies
+        self.multithreading = multithreading
         self.plain = False  # whether all but `grad` is at its default
 
     def replace(self, **changes: Any) -> Mode:
@@ -232,3 +240,19 @@ def is_grad_enabled() -> bool:
 def is_inference_mode_enabled() -> bool:
     """Whether the innermost mode is `inference_mode`."""
     return get_mode().inference
+
+
+class set_multithreading_enabled(ModeChange):  # noqa: N801
+    """Accepted for PyTorch's sake: a backward pass runs in the thread that calls it."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(multithreading=bool(mode))
+        self._change()
+
+    def __enter__(self) -> None:
+        """The change is made by the call itself, as in PyTorch."""
+
+
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` was last told."""
+    return get_mode().multithreading

@@ -28,6 +28,8 @@ def write_out(operator: Operator, out: Any, result: Any, mode: Mode, recorded: b
             "differentiation, but one of the arguments requires grad."
         )
     for tensor, array in zip(outs, results, strict=True):
+        if mode.copies is not None:
+            mode.copies.before_write(tensor.memory())
         write(operator.name, tensor, array)
     return out if isinstance(out, operator.returns) or len(outs) == 1 else operator.returns(outs)
 
