@@ -10,7 +10,7 @@ import pytest
 
 import gradfn
 from gradfn import ops, raw
-from gradfn.autograd.modes import GRAD, get_mode, set_mode
+from gradfn.autograd.grad_mode import GRAD, get_mode, set_mode
 from gradfn.ops.declare import PLAIN, Operator, op, registry
 from gradfn.ops.emit import FUNCTION, INPLACE, form
 from gradfn.ops.families import tangent_rule

@@ -12,12 +12,12 @@ from . import dtypes as _dtypes
 from . import linalg as linalg
 from . import nn as nn
 from . import random as random
-from .autograd.modes import enable_grad as enable_grad
-from .autograd.modes import inference_mode as inference_mode
-from .autograd.modes import is_grad_enabled as is_grad_enabled
-from .autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
-from .autograd.modes import no_grad as no_grad
-from .autograd.modes import set_grad_enabled as set_grad_enabled
+from .autograd.grad_mode import enable_grad as enable_grad
+from .autograd.grad_mode import inference_mode as inference_mode
+from .autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from .autograd.grad_mode import no_grad as no_grad
+from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from .config import *
 from .creation import *
 from .device import *
@@ -40,6 +40,7 @@ from .ops.filling import *
 from .ops.indexing import *
 from .ops.joining import *
 from .ops.norms import *
+from .ops.powers import *
 from .ops.products import *
 from .ops.quantiles import *
 from .ops.reduction import *
@@ -51,6 +52,7 @@ from .ops.shaping import *
 from .ops.softmaxes import *
 from .ops.sorting import *
 from .ops.splitting import *
+from .ops.rounding import *
 from .ops.transcendental import *
 from .ops.view import *
 from .ops.view_copies import *

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from . import dtypes, fromdata
-from .autograd.modes import get_mode
+from .autograd.grad_mode import get_mode
 from .autograd.node import Array
 from .autograd.variable import Variable
 from .device import (

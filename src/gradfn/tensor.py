@@ -11,7 +11,7 @@ import numpy as np
 from . import creation, dtypes, interop, legacy, ops, printing
 from .autograd.backward import backward
 from .autograd.inplace import check_target
-from .autograd.modes import get_mode
+from .autograd.grad_mode import get_mode
 from .autograd.variable import Variable
 from .autograd.where import user_frame
 from .creation import check_differentiable

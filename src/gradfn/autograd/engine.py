@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .anomaly import watched
+from .anomaly_mode import watched
 from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
-from .modes import get_mode, set_mode
+from .grad_mode import get_mode, set_mode
 from .node import Freed, Node
 from .passes import NESTED_PER_THREAD, run_on_fresh_stack, running
 from .readings import Arrays, Captured, Tensors

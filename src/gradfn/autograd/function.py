@@ -13,7 +13,7 @@ import numpy as np
 from .. import dtypes
 from .inplace import ViewKind, rebase
 from .memory import tick
-from .modes import GRAD, ModeChange, get_mode, set_mode
+from .grad_mode import GRAD, ModeChange, get_mode, set_mode
 from .node import Error, Freed, Metadata, Node
 from .saved import SavedTensor
 from .variable import LEAF, Variable

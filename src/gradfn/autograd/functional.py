@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from .backward import grad, stacked
-from .modes import enable_grad, is_grad_enabled, set_grad_enabled
+from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from .variable import Variable
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..raw.strided import Geometry, geometry, strided_base, strided_view
-from .modes import Mode
+from .grad_mode import Mode
 from .node import Array, Error, Freed, Node, accumulate_edge
 from .variable import LEAF
 

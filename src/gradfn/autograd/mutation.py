@@ -6,7 +6,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from .memory import Memory
-from .modes import ModeChange, get_mode
+from .grad_mode import ModeChange, get_mode
 from .variable import Variable
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .memory import Memory, tick
-from .modes import ModeChange
+from .grad_mode import ModeChange
 from .node import Array, Edge, Freed, Node, stale
 from .variable import Variable
 

@@ -14,7 +14,7 @@ from ..dtypes import FLOAT, dtype, from_numpy
 from .node import AccumulateGrad, Array, Edge, Error, Node, accumulate_edge
 from .hooks import HookList, NodeHooks, RemovableHandle
 from .memory import Memory
-from .modes import get_mode
+from .grad_mode import get_mode
 from .passes import ExecutionEngine, running
 
 if TYPE_CHECKING:

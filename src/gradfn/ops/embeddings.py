@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import raw
-from ..autograd.modes import no_grad
+from ..autograd.grad_mode import no_grad
 from .declare import op
 
 __all__: list[str] = []

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..autograd.node import accumulate_edge
 from ..autograd.memory import UNTRACKED, tick
-from ..autograd.modes import GRAD, get_mode
+from ..autograd.grad_mode import GRAD, get_mode
 from ..autograd.variable import LEAF, Variable
 from ..autograd.where import internal_files, user_frame
 from ..raw.elementwise import in_single

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..autograd.modes import Mode
+from ..autograd.grad_mode import Mode
 from ..autograd.node import Array
 from .declare import Operator
 

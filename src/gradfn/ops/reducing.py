@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from .. import raw
-from ..autograd.modes import no_grad
+from ..autograd.grad_mode import no_grad
 from ..raw.loss import MEAN, NONE, SUM
 from ..shapes import broadcast_shapes
 from .declare import Function, op

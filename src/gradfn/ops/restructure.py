@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import raw
 from ..autograd.inplace import check_target, rebase
-from ..autograd.modes import get_mode
+from ..autograd.grad_mode import get_mode
 from ..raw.strided import geometry
 from .declare import op
 from .view import unsqueeze_to

@@ -12,7 +12,7 @@ from .. import dtypes
 from ..autograd.node import Array
 from ..autograd.inplace import ViewKind
 from ..autograd.memory import Memory
-from ..autograd.modes import Mode
+from ..autograd.grad_mode import Mode
 from ..autograd.variable import Variable
 from ..autograd.where import user_frame
 from ..raw.elementwise import refuse_bool

@@ -15,7 +15,7 @@ from .. import random
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
-from ..autograd.modes import ModeChange, get_mode
+from ..autograd.grad_mode import ModeChange, get_mode
 from ..autograd.passes import running
 from ..autograd.variable import LEAF, Variable
 

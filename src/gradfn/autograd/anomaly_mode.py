@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .modes import ModeChange
+from .grad_mode import ModeChange
 from .node import Node
 
 
