@@ -64,6 +64,7 @@ OPS = [
             sample(x(0, 2, grad=False), x(2)),
         ],
         "m",
+        rows=("copy",),
         errors=(
             error(
                 RuntimeError,

@@ -45,7 +45,7 @@ OPS = [
             sample(x(1, 1), ()),
             sample(x(0, 3), (3, 0)),
         ],
-        rows=("view",),
+        rows=("view", "_reshape_alias", "_unsafe_view"),
         errors=(error(RuntimeError, "shape '[4]' is invalid for input of size 6", x(2, 3), (4,)),),
     ),
     op(
@@ -57,6 +57,7 @@ OPS = [
             sample(x(0, 3), 1, 0),
         ],
         "fmi",
+        rows=("transpose_",),
         errors=(error(IndexError, RANGE, x(2, 3), 0, 5),),
     ),
     op(
@@ -81,6 +82,7 @@ OPS = [
         "t",
         [sample(x(2, 3)), sample(x(3)), sample(x()), sample(x(2, 3, layout="strided"))],
         "fmi",
+        rows=("t_",),
         errors=(
             error(
                 RuntimeError,
@@ -101,6 +103,7 @@ OPS = [
             sample(x(0), 1),
         ],
         "fmi",
+        rows=("unsqueeze_",),
         errors=(
             error(
                 IndexError,
@@ -123,6 +126,7 @@ OPS = [
             sample(x(2, 3)),
         ],
         "fmi",
+        rows=("squeeze_",),
         errors=(error(IndexError, RANGE, x(2, 3), 5),),
     ),
     op(

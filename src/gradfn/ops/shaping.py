@@ -19,7 +19,7 @@ from .emit import inplace
 from .indexing import index_select, masked_select
 from .joining import listed_tensors, stack
 from .reduction import sum
-from .view import expand_size, reshape, unsafe_view, unsqueeze, view_shape
+from .view import expand_size, flatten, reshape, unsafe_view, unsqueeze, view_shape
 from .view_copies import diagonal_copy
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def repeat_interleave(
         positions = np.repeat(np.arange(counts.size), counts)
         return Variable.wrap(positions.astype(counts.dtype))  # type: ignore[no-any-return]
     if dim is None:
-        input, dim = reshape(input, (-1,)), 0
+        input, dim = flatten(input), 0
     dim = wrap_dim(dim, input._array.ndim)
     if isinstance(repeats, int):
         return _interleave(input, repeats, dim)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..shapes import wrap_dim
+from ..shapes import broadcast_shapes, wrap_dim
 from .copying import to_copy
 from .view import EVERYTHING, diagonal, expand
 
@@ -428,7 +428,14 @@ def copied_into(self: Array, src: Array, non_blocking: bool = False) -> Array:
     if src.dtype.kind == "c" and self.dtype.kind not in "cb":
         src = to_copy(src, self.dtype)
     src = src.astype(self.dtype, copy=False)
-    return src if src.shape == self.shape else expand(src, self.shape)
+    if src.shape == self.shape:
+        return src
+    common = broadcast_shapes(self.shape, src.shape)
+    if common != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(common)}"
+        )
+    return expand(src, self.shape)
 
 
 def fill(self: Array, value: Any) -> Array:
@@ -458,6 +465,9 @@ def _write(part: Array, src: Array, name: str) -> None:
 def searchsorted(
     sorted_sequence: Array, self: Array, *, right: bool = False, int32: bool = False
 ) -> Array:
+    if sorted_sequence.dtype.kind in "bc":
+        name = dtypes.from_numpy(sorted_sequence.dtype).scalar_name
+        raise NotImplementedError(f"searchsorted is not implemented for '{name}'")
     side = "right" if right else "left"
     kind = np.int32 if int32 else np.int64
     if sorted_sequence.ndim == 1:

@@ -136,6 +136,9 @@ def scatter_reduce(
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
+    if self.dtype.kind == ("b" if reduce == "mean" else "c" if reduce[0] == "a" else None):
+        name = dtypes.from_numpy(self.dtype).scalar_name
+        raise NotImplementedError(f"the reduction {reduce} is not implemented for '{name}'")
     dim = wrap_dim(dim, self.ndim)
     _check_gather("scatter", self, dim, index, src)
     _check_same_dtype("scatter", self, src)

@@ -85,6 +85,11 @@ def view_dtype(self: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def view_as_real(self: Array) -> Array:
+    if self.dtype.kind != "c":
+        raise RuntimeError(
+            "view_as_real is only supported for complex tensors, not for "
+            f"{dtypes.from_numpy(self.dtype)}"
+        )
     part = self.real
     return restride(part, (*part.shape, 2), (*part.strides, part.itemsize))
 
