@@ -34,6 +34,7 @@ from .ops.complexes import *
 from .ops.contraction import *
 from .ops.conversion import *
 from .ops.distance import *
+from .ops.dropouts import *
 from .ops.einstein import *
 from .ops.extrema import *
 from .ops.filling import *

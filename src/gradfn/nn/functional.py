@@ -29,7 +29,6 @@ from ..ops.activation import (
     threshold,
     threshold_,
 )
-from ..ops.activation import dropout_functional as dropout
 from ..ops.activation import relu_functional as relu
 from ..ops.classification import (
     cross_entropy,
@@ -48,6 +47,7 @@ from ..ops.distance import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from ..ops.dropouts import dropout_functional as dropout
 from ..ops.embeddings import embedding, one_hot
 from ..ops.loss import (
     binary_cross_entropy,

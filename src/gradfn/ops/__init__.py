@@ -13,6 +13,7 @@ from . import (
     contraction,
     conversion,
     distance,
+    dropouts,
     einstein,
     embeddings,
     extrema,
@@ -21,10 +22,12 @@ from . import (
     joining,
     loss,
     norms,
+    powers,
     products,
     quantiles,
     reduction,
     restructure,
+    rounding,
     sampling,
     scan,
     scatter,
@@ -48,6 +51,7 @@ FAMILIES = (
     contraction,
     conversion,
     distance,
+    dropouts,
     einstein,
     embeddings,
     extrema,
@@ -56,10 +60,12 @@ FAMILIES = (
     joining,
     loss,
     norms,
+    powers,
     products,
     quantiles,
     reduction,
     restructure,
+    rounding,
     sampling,
     scan,
     scatter,
@@ -93,6 +99,7 @@ from .contraction import multi_dot
 from .conversion import *
 from .conversion import contiguous
 from .distance import *
+from .dropouts import *
 from .einstein import *
 from .embeddings import (
     embedding_dense_backward,
@@ -123,11 +130,13 @@ from .loss import binary_cross_entropy_backward
 from .joining import *
 from .norms import *
 from .norms import vector_norm
+from .powers import *
 from .products import *
 from .products import linear, trilinear
 from .quantiles import *
 from .reduction import *
 from .reduction import unsum
+from .rounding import *
 from .sampling import *
 from .restructure import *
 from .scan import *

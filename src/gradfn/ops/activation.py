@@ -1,27 +1,20 @@
-"""Activations and dropout, with the signatures of `torch.nn.functional`.
-
-`FUNCTIONAL` maps the names there to functions; most take `inplace`.
-"""
+"""Activations, with the signatures of `torch.nn.functional`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from .. import raw
-from ..autograd.variable import Variable
-from ..random import default_generator
-from .arithmetic import abs, constant, mul, mul_, plain_add, plain_sub, true_divide
+from .arithmetic import constant, plain_add, plain_sub, true_divide
 from .declare import op
 from .emit import inplace
-from .transcendental import sigmoid, tanh
+from .rounding import abs
+from .transcendental import tanh
 
 __all__ = [
     "celu",
     "celu_",
-    "dropout",
-    "dropout_",
     "hardshrink",
     "prelu",
     "relu",
@@ -500,79 +493,4 @@ def prelu(input: Any, weight: Any) -> Any:
     return prelu_kernel(input, weight)
 
 
-def dropout(input: Any, p: float, train: bool) -> Any:
-    """Elements zeroed with probability `p`, the others divided by ``1 - p``, if `train`.
-
-    The random numbers are the default generator's. Raises RuntimeError unless `p` is in [0, 1].
-    """
-    noise = _noise(input, p, train)
-    return input if noise is None else mul(input, noise)
-
-
-def dropout_(input: Any, p: float, train: bool) -> Any:
-    """`dropout` in place."""
-    noise = _noise(input, p, train)
-    return input if noise is None else mul_(input, noise)
-
-
-def _noise(input: Any, p: float, train: bool) -> Any:
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
-    array = input._array
-    if p == 0 or not train or array.size == 0:
-        return None
-    if array.dtype.kind in "biu":
-        raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {input.dtype.scalar_name}"
-        )
-    if p == 1:
-        return Variable.wrap(raw.zeros_like(array))
-    return Variable.wrap(raw.dropout_noise(default_generator, array, p))
-
-
-def dropout_functional(
-    input: Any, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Any:
-    """Elements zeroed with probability `p`, the others divided by ``1 - p``, while `training`.
-
-    Raises ValueError unless `p` is in [0, 1].
-    """
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    return dropout_(input, p, training) if inplace else dropout(input, p, training)
-
-
 METHODS = "hardshrink prelu relu relu_"
-
-FUNCTIONAL: dict[str, Callable[..., Any]] = {
-    "celu": celu,
-    "celu_": celu_,
-    "dropout": dropout_functional,
-    "elu": elu,
-    "elu_": elu_,
-    "gelu": gelu,
-    "hardshrink": hardshrink,
-    "hardsigmoid": hardsigmoid,
-    "hardswish": hardswish,
-    "hardtanh": hardtanh,
-    "hardtanh_": hardtanh_,
-    "leaky_relu": leaky_relu,
-    "leaky_relu_": leaky_relu_,
-    "logsigmoid": logsigmoid,
-    "mish": mish,
-    "prelu": prelu,
-    "relu": relu_functional,
-    "relu6": relu6,
-    "relu_": relu_,
-    "selu": selu,
-    "selu_": selu_,
-    "sigmoid": sigmoid,
-    "silu": silu,
-    "softplus": softplus,
-    "softshrink": softshrink,
-    "softsign": softsign,
-    "tanh": tanh,
-    "tanhshrink": tanhshrink,
-    "threshold": threshold,
-    "threshold_": threshold_,
-}

@@ -1,4 +1,4 @@
-"""Sums, products, quotients, powers, remainders and rounding."""
+"""Sums, products, quotients and remainders."""
 
 from __future__ import annotations
 
@@ -11,25 +11,13 @@ from .emit import inplace
 from .runtime import SCALARS, category
 
 __all__ = [
-    "abs",
-    "abs_",
-    "absolute",
     "add",
     "addcdiv",
     "addcmul",
-    "ceil",
-    "ceil_",
     "div",
     "divide",
-    "fix",
-    "fix_",
-    "float_power",
-    "floor",
-    "floor_",
     "floor_divide",
     "fmod",
-    "frac",
-    "frac_",
     "lerp",
     "mul",
     "multiply",
@@ -38,27 +26,11 @@ __all__ = [
     "negative",
     "negative_",
     "positive",
-    "pow",
-    "reciprocal",
-    "reciprocal_",
     "remainder",
-    "round",
-    "round_",
-    "rsqrt",
-    "rsqrt_",
     "rsub",
-    "sgn",
-    "sign",
-    "signbit",
-    "sqrt",
-    "sqrt_",
-    "square",
-    "square_",
     "sub",
     "subtract",
     "true_divide",
-    "trunc",
-    "trunc_",
 ]
 
 Function = Callable[..., Any]
@@ -396,270 +368,6 @@ def positive(input: Any) -> Any:
     return input
 
 
-reciprocal = op(
-    "reciprocal(self)",
-    kernel=raw.reciprocal,
-    promote="float",
-    tangent="elementwise",
-    self=lambda g, result: -g * (result * result).conj(),
-    doc="``1 / input``, elementwise.",
-)
-sqrt = op(
-    "sqrt(self)",
-    kernel=raw.sqrt,
-    promote="float",
-    tangent="elementwise",
-    self=lambda g, result: g / (2 * result.conj()),
-    doc="The square root, elementwise; NaN for negative real numbers.",
-)
-rsqrt = op(
-    "rsqrt(self)",
-    kernel=raw.rsqrt,
-    promote="float",
-    tangent="elementwise",
-    self=lambda g, result: -0.5 * g * (result**3).conj(),
-    doc="``1 / sqrt(input)``, elementwise.",
-)
-
-
-def _power_gradient(F: Any, g: Any, self: Any, exponent: Any) -> Any:
-    if exponent == 0:
-        return F.zeros_like(g)
-    return g * (exponent * self ** (exponent - 1)).conj()
-
-
-def _base_gradient(F: Any, g: Any, self: Any, exponent: Any) -> Any:
-    slope = exponent * F.pow(self, exponent - 1)
-    return F.where(exponent == 0, 0, g * slope.conj())
-
-
-def _not_negative(F: Any, exponent: Any, dtype: Any) -> Any:
-    """Where a power of 0 is constant."""
-    if dtype.kind == "c":
-        return F.logical_and(F.imag(exponent) == 0, F.real(exponent) >= 0)
-    return exponent >= 0
-
-
-def _exponent_gradient(
-    F: Any, g: Any, self: Any, exponent: Any, exponent_dtype: Any, result: Any
-) -> Any:
-    flat = F.logical_and(self == 0, _not_negative(F, exponent, exponent_dtype))
-    return F.where(flat, 0, g * (result * F.log(self)).conj())
-
-
-def _exponent_of_number_gradient(
-    F: Any,
-    g: Any,
-    base: Any,
-    exponent: Any,
-    exponent_dtype: Any,
-    result: Any,
-) -> Any:
-    slope = result * raw.log(base).item()
-    if base == 0:
-        slope = F.where(_not_negative(F, exponent, exponent_dtype), 0, slope)
-    return g * slope.conj()
-
-
-pow_tensor = op(
-    "pow(self, exponent)",
-    kernel=raw.pow,
-    refuses="b",
-    promote="number",
-    node="PowBackward1",
-    tangent="elementwise",
-    self=_base_gradient,
-    exponent=_exponent_gradient,
-)
-pow_scalar = op(
-    "pow.scalar(self, exponent)",
-    kernel=raw.pow_scalar,
-    promote="number",
-    tangent="elementwise",
-    self=_power_gradient,
-)
-pow_base = op(
-    "pow.base(base, exponent)",
-    kernel=raw.pow_base,
-    promote="number",
-    node="PowBackward2",
-    tangent="elementwise",
-    exponent=_exponent_of_number_gradient,
-)
-
-
-def pow(input: Any, exponent: Any) -> Any:
-    """``input ** exponent``, elementwise; one of the two may be a number.
-
-    Raises RuntimeError for integers to a negative integer number.
-
-    >>> import gradfn
-    >>> gradfn.pow(gradfn.tensor([1.0, 2.0, 3.0]), 2)
-    tensor([1., 4., 9.])
-    """
-    if exponent.__class__ in SCALARS:
-        return pow_scalar(input, exponent)
-    if input.__class__ in SCALARS:
-        return pow_base(input, exponent)
-    return pow_tensor(input, exponent)
-
-
-def pow_(self: Any, exponent: Any) -> Any:
-    """`pow` in place."""
-    return inplace(pow_scalar if exponent.__class__ in SCALARS else pow_tensor)(self, exponent)
-
-
-def square(input: Any) -> Any:
-    """``input ** 2``, elementwise."""
-    return pow_scalar(input, 2)
-
-
-def square_(self: Any) -> Any:
-    """`square` in place."""
-    return pow_(self, 2)
-
-
-def float_power(input: Any, exponent: Any) -> Any:
-    """`pow` computed in float64, or in complex128 where an operand is complex."""
-    wide = _wide(input, exponent)
-    return pow(*(v.to(wide) if hasattr(v, "_array") else v for v in (input, exponent)))
-
-
-def float_power_(self: Any, exponent: Any) -> Any:
-    """`float_power` in place. Raises RuntimeError unless `self` has the result's dtype."""
-    wide = _wide(self, exponent)
-    if self.dtype is not wide:
-        raise RuntimeError(
-            f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the "
-            f"operation's result requires dtype {wide.scalar_name}"
-        )
-    return pow_(self, exponent.to(wide) if hasattr(exponent, "_array") else exponent)
-
-
-def _wide(*operands: Any) -> dtypes.dtype:
-    kinds = [category(o._array) if hasattr(o, "_array") else SCALARS[type(o)] for o in operands]
-    return dtypes.complex128 if dtypes.COMPLEX in kinds else dtypes.float64
-
-
-abs = op(
-    "abs(self)",
-    kernel=raw.abs,
-    refuses="b",
-    promote="number",
-    tangent="elementwise",
-    self=lambda F, g, self: g * F.sgn(self),
-    doc="""The absolute value, elementwise: real for complex numbers; its gradient at 0 is 0.
-
-    >>> import gradfn
-    >>> gradfn.abs(gradfn.tensor([-1.5, 2.0]))
-    tensor([1.5000, 2.0000])
-    """,
-)
-sign = op(
-    "sign(self)",
-    kernel=raw.sign,
-    refuses="c",
-    promote="number",
-    tangent="elementwise",
-    self=constant,
-    doc="-1, 0 or 1 by the sign of each element. Raises NotImplementedError for complex numbers.",
-)
-
-
-def _sgn_gradient(F: Any, g: Any, self: Any, self_dtype: Any, result: Any) -> Any:
-    if self_dtype.kind != "c":
-        return F.zeros_like(g)
-    size = F.abs(self)
-    turned = (g - F.real(g * result.conj()) * result) / F.where(size == 0, 1, size)
-    return F.where(size == 0, 0, turned)
-
-
-sgn = op(
-    "sgn(self)",
-    kernel=raw.sgn,
-    promote="number",
-    tangent="elementwise",
-    self=_sgn_gradient,
-    doc="``input / abs(input)``, elementwise, and 0 at 0: `sign` for complex numbers too.",
-)
-signbit = op(
-    "signbit(self)",
-    kernel=raw.signbit,
-    refuses="c",
-    doc="Whether the sign bit of each element is set, as it is for -0.0.",
-)
-ceil = op(
-    "ceil(self)",
-    kernel=raw.ceil,
-    refuses="bc",
-    promote="number",
-    tangent="elementwise",
-    self=constant,
-    doc="The least integer not below each element.",
-)
-floor = op(
-    "floor(self)",
-    kernel=raw.floor,
-    refuses="bc",
-    promote="number",
-    tangent="elementwise",
-    self=constant,
-    doc="The greatest integer not above each element.",
-)
-trunc = op(
-    "trunc(self)",
-    kernel=raw.trunc,
-    refuses="bc",
-    promote="number",
-    tangent="elementwise",
-    self=constant,
-    doc="Each element without its fraction.",
-)
-frac = op(
-    "frac(self)",
-    kernel=raw.frac,
-    refuses="biuc",
-    promote="number",
-    tangent="elementwise",
-    self=lambda g: g,
-    doc="The fraction of each element, with its sign. Floating-point only.",
-)
-round_nearest = op(
-    "round(self)",
-    kernel=raw.round,
-    refuses="bc",
-    promote="number",
-    tangent="elementwise",
-    self=constant,
-)
-round_decimals = op(
-    "round.decimals(self, decimals)",
-    kernel=raw.round_decimals,
-    refuses="biuc",
-    promote="number",
-    node="RoundBackward1",
-    tangent="elementwise",
-    self=constant,
-)
-
-
-def round(input: Any, *, decimals: Any = ...) -> Any:
-    """Each element rounded to the nearest integer, halves to even, or to `decimals` digits.
-
-    >>> import gradfn
-    >>> gradfn.round(gradfn.tensor([0.5, 1.5, 2.7]))
-    tensor([0., 2., 3.])
-    """
-    return round_nearest(input) if decimals is ... else round_decimals(input, decimals)
-
-
-def round_(self: Any, *, decimals: Any = ...) -> Any:
-    """`round` in place."""
-    if decimals is ...:
-        return inplace(round_nearest)(self)
-    return inplace(round_decimals)(self, decimals)
-
-
 lerp_scalar = op(
     "lerp(self, end, weight)",
     kernel=raw.lerp,
@@ -722,31 +430,16 @@ addcdiv = op(
     doc="``input + value * tensor1 / tensor2``, elementwise. Raises RuntimeError for integers.",
 )
 
-
-def abs_(self: Any) -> Any:
-    """`abs` in place. Raises RuntimeError for complex numbers."""
-    if self._array.dtype.kind == "c":
-        raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return inplace(abs)(self)
-
-
 mul_, true_divide_, floor_divide_, neg_ = map(inplace, (mul, true_divide, floor_divide, neg))
-reciprocal_, sqrt_, rsqrt_ = map(inplace, (reciprocal, sqrt, rsqrt))
-sign_, sgn_, ceil_, floor_, trunc_ = map(inplace, (sign, sgn, ceil, floor, trunc))
-frac_, addcmul_, addcdiv_ = map(inplace, (frac, addcmul, addcdiv))
+addcmul_, addcdiv_ = map(inplace, (addcmul, addcdiv))
 
 divide, divide_ = div, div_
 multiply, multiply_ = mul, mul_
 subtract, subtract_ = sub, sub_
 negative, negative_ = neg, neg_
-absolute, absolute_ = abs, abs_
-fix, fix_ = trunc, trunc_
 
 METHODS = """
-    abs abs_ absolute absolute_ add add_ addcdiv addcdiv_ addcmul addcmul_ ceil ceil_ div div_
-    divide divide_ fix fix_ float_power float_power_ floor floor_ floor_divide floor_divide_ fmod
-    fmod_ frac frac_ lerp lerp_ mul mul_ multiply multiply_ neg neg_ negative negative_ positive
-    pow pow_ reciprocal reciprocal_ remainder remainder_ round round_ rsqrt rsqrt_ sgn sgn_ sign
-    sign_ signbit sqrt sqrt_ square square_ sub sub_ subtract subtract_ true_divide true_divide_
-    trunc trunc_
+    add add_ addcdiv addcdiv_ addcmul addcmul_ div div_ divide divide_ floor_divide floor_divide_
+    fmod fmod_ lerp lerp_ mul mul_ multiply multiply_ neg neg_ negative negative_ positive remainder
+    remainder_ sub sub_ subtract subtract_ true_divide true_divide_
 """

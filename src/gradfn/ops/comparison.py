@@ -412,7 +412,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
             stacklevel=2,
         )
     if input.__class__ in SCALARS and other.__class__ in SCALARS:
-        input = Variable.wrap(np.array(input, dtypes.of_scalar(input).numpy))
+        number: Any = input
+        input = Variable.wrap(np.array(number, dtypes.of_scalar(number).numpy))
     return where_row(condition, input, other)
 
 

@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.node import accumulate_edge
-from ..autograd.memory import UNTRACKED, tick
 from ..autograd.grad_mode import GRAD, get_mode
+from ..autograd.inplace import check_result, check_target, rebase
+from ..autograd.memory import UNTRACKED, tick
+from ..autograd.node import accumulate_edge
 from ..autograd.variable import LEAF, Variable
 from ..autograd.where import internal_files, user_frame
-from ..raw.elementwise import in_single
+from ..raw.numbers import in_single
 from ..raw.quiet import hush, unhush
 from . import runtime
 from .declare import LIST, MASK, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
-from ..autograd.inplace import check_result, check_target, rebase
 from .node import node_class, saved_by
 from .out import write_out
 
@@ -52,14 +52,17 @@ def form(operator: Operator, kind: str) -> Callable[..., Any]:
         function.__defaults__, function.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
         return function(*args, **kwargs)
 
-    stub = f"def {name}(*args, **kwargs): return become(args, kwargs)"
-    exec(compile(stub, filename, "exec"), scope | {"become": become}, scope)
-    function = FunctionType(scope[name].__code__, scope, name)
+    function = FunctionType(_first_call.__code__, scope, name)
     scope["become"] = become
-    function.__module__ = "gradfn"
+    function.__module__, function.__kwdefaults__ = "gradfn", None
     function.__dict__.update(operator=operator, __signature__=public_signature(operator))
     operator.forms[kind] = function
     return function
+
+
+def _first_call(*args: Any, **kwargs: Any) -> Any:
+    """The code of a form before it is emitted; `become` is in the scope of each."""
+    return become(args, kwargs)  # type: ignore[name-defined]  # noqa: F821
 
 
 def inplace(function: Callable[..., Any]) -> Callable[..., Any]:

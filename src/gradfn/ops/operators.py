@@ -13,7 +13,7 @@ import numpy as np
 
 from ..autograd.variable import Variable
 from ..dtypes import promote_types
-from . import arithmetic, comparison, products
+from . import arithmetic, comparison, powers, products, rounding
 from .emit import binary, inplace
 from .runtime import SCALARS, is_number, wrapped_array, wrapped_number
 
@@ -54,18 +54,18 @@ def _reflected(row: Function) -> Function:
     return operator
 
 
-_reflected_tensor_power = _reflected(arithmetic.pow_tensor)
+_reflected_tensor_power = _reflected(powers.pow_tensor)
 
 
 def _reflected_division(self: Any, other: Any) -> Any:
     if isinstance(other, np.ndarray):
         return arithmetic.true_divide(wrapped_array(other), self)
-    return multiply(arithmetic.reciprocal(self), other)
+    return multiply(powers.reciprocal(self), other)
 
 
 def _reflected_power(self: Any, other: Any) -> Any:
     if other.__class__ in SCALARS:
-        return arithmetic.pow_base(other, self)
+        return powers.pow_base(other, self)
     return _reflected_tensor_power(self, other)
 
 
@@ -107,13 +107,13 @@ OPERATORS: dict[str, Function] = {
     "__rfloordiv__": _reflected(arithmetic.floor_divide),
     "__mod__": _by_operand(arithmetic.remainder_scalar, arithmetic.remainder_tensor),
     "__rmod__": _reflected(arithmetic.remainder_tensor),
-    "__pow__": _by_operand(arithmetic.pow_scalar, arithmetic.pow_tensor),
+    "__pow__": _by_operand(powers.pow_scalar, powers.pow_tensor),
     "__rpow__": _reflected_power,
     "__matmul__": _matrix_product,
     "__rmatmul__": _reflected_matrix_product,
     "__neg__": arithmetic.neg,
     "__pos__": arithmetic.positive,
-    "__abs__": arithmetic.abs,
+    "__abs__": rounding.abs,
     "__eq__": binary(comparison.eq),
     "__ne__": binary(comparison.ne),
     "__lt__": binary(comparison.lt),
@@ -137,7 +137,7 @@ OPERATORS: dict[str, Function] = {
     "__itruediv__": inplace(arithmetic.true_divide),
     "__ifloordiv__": arithmetic.floor_divide_,
     "__imod__": arithmetic.remainder_,
-    "__ipow__": arithmetic.pow_,
+    "__ipow__": powers.pow_,
     "__iand__": comparison.bitwise_and_,
     "__ior__": comparison.bitwise_or_,
     "__ixor__": comparison.bitwise_xor_,

@@ -9,13 +9,13 @@ from weakref import ref
 import numpy as np
 
 from .. import dtypes
-from ..autograd.node import Array
+from ..autograd.grad_mode import Mode
 from ..autograd.inplace import ViewKind
 from ..autograd.memory import Memory
-from ..autograd.grad_mode import Mode
+from ..autograd.node import Array
 from ..autograd.variable import Variable
 from ..autograd.where import user_frame
-from ..raw.elementwise import refuse_bool
+from ..raw.numbers import refuse_bool
 from ..raw.quiet import hush, unhush
 from ..shapes import broadcast_shapes
 from .declare import LIST, OPTIONAL, PLAIN, Operator

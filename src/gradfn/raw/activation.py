@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from .elementwise import Array, clamp, erf, in_single
+from .elementwise import clamp, erf
+from .numbers import Array, in_single
 from .random import MersenneTwister, bernoulli, memory_order
 
 __all__ = [

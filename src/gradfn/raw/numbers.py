@@ -1,0 +1,106 @@
+"""Numbers beside arrays: promotion, conversion, and half precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from .. import dtypes
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Kernel: TypeAlias = Callable[..., Array]
+_K = TypeVar("_K", bound=Kernel)
+
+C_NAMES = {
+    "bool": "bool",
+    "uint8": "uint8_t",
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int",
+    "int64": "int64_t",
+    "uint16": "uint16_t",
+    "uint32": "uint32_t",
+    "uint64": "uint64_t",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def in_single(kernel: _K) -> _K:
+    """`kernel` computing half precision in single and rounding once, as PyTorch does."""
+
+    @wraps(kernel)
+    def rounded(self: Array, *others: Any, **options: Any) -> Array:
+        if self.dtype.char != "e":
+            return kernel(self, *others, **options)
+        half = [a.astype(np.float32) if _is_half(a) else a for a in (self, *others)]
+        return np.asarray(kernel(*half, **options)).astype(np.float16)
+
+    return rounded  # type: ignore[return-value]
+
+
+def _is_half(value: Any) -> bool:
+    return getattr(value, "dtype", None) == np.float16
+
+
+def joined(self: Array, number: Any) -> tuple[Array, Any]:
+    """`self` and a Python number in the dtype that PyTorch gives the two together."""
+    kind = self.dtype.kind
+    if kind == "c" or (kind == "f" and not isinstance(number, complex)):
+        return self, number
+    own, other = dtypes.from_numpy(self.dtype), dtypes.of_scalar(number)
+    if own.category < other.category:
+        if other.is_complex and own.is_floating_point:
+            other = own.to_complex()
+        self = np.asarray(self).astype(other.numpy)
+    elif kind in "iu":
+        number = np.array(number).astype(self.dtype)[()]  # wraps around
+    return self, number
+
+
+def with_number(kernel: Kernel) -> Kernel:
+    """`kernel` with a Python number in the place of its second array."""
+
+    def combined(self: Array, other: Any) -> Array:
+        array, number = joined(self, other)
+        return kernel(array, np.asarray(number, array.dtype))
+
+    return combined
+
+
+def converted(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The number `value` in `dtype`; RuntimeError where it does not fit."""
+    if value.__class__ in (int, float) and -1 <= value <= 1 and dtype.kind in "fc":
+        return value
+    fits = dtype.kind == "c" or not np.imag(value)
+    if fits and dtype.kind in "iu" and np.isfinite(value):
+        limits = np.iinfo(dtype)
+        lowest = limits.min or -limits.max  # negative numbers wrap around in unsigned dtypes
+        fits = lowest <= int(np.real(value)) <= limits.max
+    elif fits and dtype.kind == "f" and np.isfinite(value):
+        fits = np.absolute(np.real(value)) <= np.finfo(dtype).max
+    if not fits:
+        name = C_NAMES[dtype.name]
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return np.asarray(value if dtype.kind == "c" else np.real(value)).astype(dtype)
+
+
+def refuse_bool(*arrays: Any) -> None:
+    """Refuse to subtract booleans, one or both."""
+    bools = [a.dtype.kind == "b" for a in arrays]
+    if len(bools) > 1 and all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
