@@ -54,6 +54,9 @@ PARITY = [
     "[getattr(torch.tensor([1.5]), n)() for n in 'byte char cfloat cdouble cpu'.split()]",
     "[getattr(torch.ones(2, 3).t(), n)().stride() for n in 'clone contiguous double'.split()]",
     "torch.ones(3).expand(2, 3).clone(), torch.ones(2, 6)[:, ::2].clone()",
+    "torch.ones(3, 4).t()[:, None].expand(4, 2, 3).clone().stride()",
+    "torch.ones(2, 3, 4).permute(1, 2, 0)[:, :, None].expand(3, 4, 7, 2).double().stride()",
+    "torch.zeros_like(torch.ones(2, 3, 4).permute(1, 2, 0)[::2]).stride()",
     "torch.ones(1, 2, 3, 4).to(memory_format=torch.channels_last)",
     "torch.ones(2, 3).t().clone(memory_format=torch.contiguous_format)",
     # promotion and limits

@@ -14,16 +14,34 @@ __all__ = ["clone", "dense_axes", "empty_dense", "to_copy"]
 CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 
-def dense_axes(array: Array, axes: tuple[int, ...] | None = None) -> tuple[int, ...]:
+def dense_axes(array: Array) -> tuple[int, ...]:
     """The axes from the widest stride to the narrowest, in which a copy of `array` is dense.
 
-    A memory format may prescribe them: `axes`. Expanded arrays become row-major.
+    An expanded axis, of stride zero, keeps its place.
     """
-    if axes is not None:
-        return axes
-    if 0 in array.strides or array.flags.c_contiguous:
-        return tuple(range(array.ndim))
-    return tuple(sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis])))
+    axes = list(range(array.ndim))
+    if array.flags.c_contiguous:
+        return tuple(axes)
+    for start in range(array.ndim - 2, -1, -1):
+        at = start
+        for after in range(start + 1, array.ndim):
+            order = _compare(array, axes[at], axes[after])
+            if order > 0:
+                break
+            if order < 0:
+                axes[at], axes[after] = axes[after], axes[at]
+                at = after
+    return tuple(axes)
+
+
+def _compare(array: Array, axis: int, other: int) -> int:
+    """Whether `axis` is wider in memory than `other` (1), narrower (-1), or neither (0)."""
+    step, other_step = abs(array.strides[axis]), abs(array.strides[other])
+    if step == 0 or other_step == 0:
+        return 0
+    if step == other_step:
+        return -(array.shape[axis] < array.shape[other])
+    return 1 if step > other_step else -1
 
 
 def empty_dense(shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, ...]) -> Array:
@@ -36,7 +54,7 @@ def clone(self: Array, axes: tuple[int, ...] | None = None) -> Array:
     """A copy that keeps the order of the dimensions in memory, or lays them out along `axes`."""
     if axes is None and 0 not in self.strides:
         return self.copy("K")
-    out = empty_dense(self.shape, self.dtype, dense_axes(self, axes))
+    out = empty_dense(self.shape, self.dtype, axes or dense_axes(self))
     out[...] = self
     return out
 
@@ -50,6 +68,6 @@ def to_copy(self: Array, dtype: np.dtype[Any], axes: tuple[int, ...] | None = No
         self = self.real
     if axes is None and 0 not in self.strides:
         return self.astype(dtype, "K")
-    out = empty_dense(self.shape, dtype, dense_axes(self, axes))
+    out = empty_dense(self.shape, dtype, axes or dense_axes(self))
     out[...] = self
     return out
