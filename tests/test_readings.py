@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import gradfn
 from gradfn import ops, raw
 from gradfn.autograd.grad_mode import GRAD, get_mode, set_mode
-from gradfn.ops.declare import PLAIN, Operator, op, registry
+from gradfn.ops.declare import MASK, PLAIN, Operator, op, registry, words
 from gradfn.ops.emit import FUNCTION, INPLACE, form
 from gradfn.ops.families import tangent_rule
 from gradfn.ops.symbols import Symbol, derivative, derivative_text
@@ -59,6 +60,40 @@ def test_symbols_agree_with_arrays_and_differences(name: str) -> None:
     ahead, behind = (function(gradfn.from_numpy(x + d)) for d in (STEP, -STEP))
     slope = (to_numpy(ahead) - to_numpy(behind)) / (2 * STEP)
     np.testing.assert_allclose(symbolic, g * slope, **CLOSE)
+
+
+ELEMENTWISE = [row for row in registry.values() if row.tangent == "elementwise"]
+
+
+@pytest.mark.parametrize("row", ELEMENTWISE, ids=lambda row: row.overload)
+def test_every_elementwise_formula_can_be_read_on_symbols(row: Operator) -> None:
+    """Its expression has the values that the formula itself has on arrays."""
+    rng = np.random.default_rng(3)
+    inputs = {p.name: rng.uniform(0.2, 0.8, 5) for p in row.inputs}
+    masks = [p.name for p in row.inputs if p.kind == MASK or p.name == "mask"]
+    inputs |= {name: rng.uniform(size=5) < 0.5 for name in masks}
+    plain = {p.name: _plain_value(p.name, p.default) for p in row.parameters if p.kind == PLAIN}
+    given = {**inputs, **plain}
+    positional = [given[p.name] for p in row.parameters if not p.keyword_only]
+    keywords = {p.name: given[p.name] for p in row.parameters if p.keyword_only}
+    known = {**given, "g": rng.uniform(-1, 1, 5), "F": raw}
+    known |= {f"{name}_dtype": value.dtype for name, value in inputs.items()}
+    with np.errstate(all="ignore"):
+        known["result"] = row.kernel(*positional, **keywords)
+        for name, formula in row.formulas.items():
+            expected = formula(**{word: known[word] for word in words(formula)})
+            values = {**known, "x": known.get("self")}
+            np.testing.assert_array_equal(
+                derivative(row, name, plain).evaluate(raw, values), expected
+            )
+
+
+def _plain_value(name: str, default: str | None) -> Any:
+    """A value for a plain argument of any elementwise operator."""
+    given = {"approximate": "tanh", "rounding_mode": "floor", "min": 0.3, "max": 0.6}
+    if name in given or default is None:
+        return given.get(name, 0.5)
+    return ast.literal_eval(default)
 
 
 def test_symbols_are_evaluated_on_tensors_too() -> None:

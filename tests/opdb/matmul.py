@@ -194,7 +194,7 @@ OPS = [
             sample("bij,bjk->bik", x(2, 2, 3), x(2, 3, 1)),
             sample("...ij,...jk->...ik", x(2, 2, 3), x(3, 2)),
             sample("ij,ij->i", x(2, 3), x(2, 3)),
-            sample("ij,jk,kl->il", x(2, 3), x(3, 2), x(2, 1)),
+            sample("ij,jk,kl->il", x(2, 3), x(3, 4), x(4, 5)),
             sample("ij,i->j", x(1, 3), x(2)),
             sample("ij,jk->ik", x(0, 3), x(3, 2)),
             sample("ij,jk->ik", x(2, 3, layout="transposed"), x(3, 2, layout="strided")),

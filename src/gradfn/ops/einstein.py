@@ -226,7 +226,11 @@ def _aligned(tensor: Any, labels: Sequence[Label], order: Sequence[Label], numbe
 
 
 def _path(aligned: Sequence[Any], count: int) -> list[tuple[int, int]]:
-    """Which pairs to contract: the operands as numbered when their turn comes, results last."""
+    """Which pairs to contract: the operands as numbered when their turn comes, results last.
+
+    The order is that of least work, as in PyTorch with opt_einsum; but PyTorch may take the two
+    operands of a pair the other way round, and then copies or reshapes others of them.
+    """
     if len(aligned) == 2:
         return [(0, 1)]
     letters = string.ascii_letters[: aligned[0].ndim]

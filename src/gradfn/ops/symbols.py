@@ -19,6 +19,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NoReturn
 
+import numpy as np
+
 from .. import raw
 from .declare import PLAIN, Operator, words
 
@@ -303,7 +305,9 @@ def derivative(
     """
     formula = operator.formulas[name]
     plain = {p.name: p.default for p in operator.parameters if p.kind == PLAIN}
+    dtype = np.dtype(np.float64 if real else np.complex128)
     given: dict[str, Any] = {"F": FUNCTIONS, **(arguments or {})}
+    given |= {f"{p.name}_dtype": dtype for p in operator.inputs}
     for word in words(formula):
         if word in given:
             continue
