@@ -66,7 +66,7 @@ index_put_at = op(
     values=lambda F, g, indices, dims: F.index_at(g, indices, dims),
 )
 index_clear = op(
-    "index_clear(self, indices: Tensors, dims)",
+    "index_put_backward(self, indices: Tensors, dims)",
     kernel=raw.index_clear,
     node="IndexPutBackward0",
     tangent="linear",

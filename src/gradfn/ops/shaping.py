@@ -58,7 +58,7 @@ repeated = op(
     ),
 )
 unrepeat = op(
-    "unrepeat(self, shape, repeats)",
+    "repeat_backward(self, shape, repeats)",
     kernel=raw.unrepeat,
     tangent="linear",
     self=lambda F, g, shape, repeats: F.repeat(F.reshape(g, shape), repeats),

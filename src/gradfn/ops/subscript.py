@@ -70,6 +70,12 @@ def set_item(input: Tensor, index: Any, value: Any) -> None:
         value = _number(input, value)
     if index is False:
         return
+    if index.__class__ is int:
+        _write(_pick(input, 0, index, 0), value)
+        return
+    if index.__class__ is tuple and (found := _plain(input, index)) is not None:
+        _write(found, value)
+        return
     viewed, tensors = (unsqueeze(input, 0), []) if index is True else _apply_views(input, index)
     if not tensors:
         _write(viewed, value)
