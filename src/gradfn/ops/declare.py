@@ -25,8 +25,7 @@ Formulas ignore broadcasting and casts: Note [Gradients fit their tensor] in aut
 
 from __future__ import annotations
 
-import ast
-import inspect
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -146,7 +145,8 @@ registry: dict[str, Operator] = {}
 
 def words(formula: Formula) -> list[str]:
     """The parameter names of a formula."""
-    return list(inspect.signature(formula).parameters)
+    code = formula.__code__
+    return list(code.co_varnames[: code.co_argcount])
 
 
 @overload
@@ -212,25 +212,23 @@ def op(
 
 def _parse(signature: str, formulas: set[str]) -> tuple[str, list[Parameter]]:
     """The name and parameters of a signature such as ``sum.dim(self, dim, keepdim=False)``."""
-    name, rest = signature.split("(", 1)
-    tree = ast.parse(f"def f({rest}: ...").body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    arguments = tree.args
-    defaults: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
-    defaults += arguments.defaults
-    pairs = [(a, d, False) for a, d in zip(arguments.args, defaults, strict=True)]
-    pairs += [
-        (a, d, True) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    ]
-    parameters = []
-    for argument, default, keyword_only in pairs:
-        word, note = argument.arg, argument.annotation
-        text = None if default is None else ast.unparse(default)
-        if isinstance(note, ast.Name):
-            kind = _ANNOTATED[note.id]
+    name, _, rest = signature.removesuffix(")").partition("(")
+    parameters: list[Parameter] = []
+    keyword_only = False
+    for text in _SEPARATORS.split(rest):
+        if text == "*":
+            keyword_only = True
+            continue
+        declared, _, default = map(str.strip, text.partition("="))
+        word, _, note = map(str.strip, declared.partition(":"))
+        if note:
+            kind = _ANNOTATED[note]
         elif word == "self" or word in formulas:
-            kind = OPTIONAL if text == "None" else TENSOR
+            kind = OPTIONAL if default == "None" else TENSOR
         else:
             kind = PLAIN
-        parameters.append(Parameter(word, kind, text, keyword_only))
+        parameters.append(Parameter(word, kind, default or None, keyword_only))
     return name, parameters
+
+
+_SEPARATORS = re.compile(r",\s*(?![^(]*\))")  # commas, but for those within parentheses

@@ -264,13 +264,14 @@ def _promotion(operator: Operator) -> list[str]:
     if operator.exact_numbers:
         lines += ["    kernel = KERNEL"]
     arrays, casts = (", ".join(f"{letter}{i}" for i in promoted) for letter in "ax")
-    return [
-        *lines,
+    lines += [
         f"    if {' and '.join(plain)}: {casts} = {arrays}",
         "    else:",
         f"        {casts}, = promote(OPERATOR, ({names},), ({arrays},))",
-        *["        if x1.dtype is not x0.dtype: kernel = in_single(KERNEL)"] * operator.exact_numbers,
     ]
+    if operator.exact_numbers:
+        lines += ["        if x1.dtype is not x0.dtype: kernel = in_single(KERNEL)"]
+    return lines
 
 
 def _kernel_call(operator: Operator) -> str:
