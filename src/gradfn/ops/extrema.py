@@ -6,10 +6,10 @@ or, for medians and the like, that in a stable sort.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
+from ..raw.reduction import Dims
 from . import return_types
 from .declare import op
 from .reduction import UNSET
@@ -31,7 +31,6 @@ __all__ = [
     "nanmedian",
 ]
 
-Dims = int | Sequence[int] | None
 
 unselect = op(
     "unselect(self, dim, index: Tensor, shape, accumulate=False)",

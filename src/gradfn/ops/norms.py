@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..raw.reduction import RENORM_EPSILON, others
+from ..raw.reduction import RENORM_EPSILON, Dims, others
 from ..shapes import wrap_dim
 from .declare import op
 from .emit import inplace
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 __all__ = ["dist", "norm", "renorm"]
-
-Dims = int | Sequence[int] | None
 
 
 def _norm_gradient(

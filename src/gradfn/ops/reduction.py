@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..raw.reduction import count
+from ..raw.reduction import Dims, count
 from .declare import op
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ __all__ = [
     "var_mean",
 ]
 
-Dims = int | Sequence[int] | None
 UNSET: Any = ...  # the default of arguments for which None is a choice
 
 unsum = op(

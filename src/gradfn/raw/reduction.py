@@ -1,6 +1,6 @@
 """Reductions: sums, moments, norms, extrema and counts over some or all dimensions.
 
-float16 is computed in float32, as PyTorch does.
+float16 and bfloat16 are computed in float32, as PyTorch does.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import wrap_dim, wrap_dims
+from .copying import to_copy
 
 __all__ = [
     "all",
@@ -51,14 +52,23 @@ Dims = int | Sequence[int] | None
 RENORM_EPSILON = 1e-7
 
 
+def _is_half(dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize == 2 and dtype.kind not in "iu"
+
+
 def wide(self: Array) -> Array:
     """`self` in the dtype that it is computed in."""
-    return self.astype(np.float32) if self.dtype == np.float16 else self
+    return self.astype(np.float32) if _is_half(self.dtype) else self
 
 
 def narrow_as(result: Array, self: Array) -> Array:
     """What was computed from `wide(self)`, in the precision of `self`."""
-    return result.astype(np.float16) if self.dtype == np.float16 else result
+    return result.astype(self.dtype) if _is_half(self.dtype) else result
+
+
+def cast(self: Array, dtype: dtypes.dtype | None) -> Array:
+    """`self` in the `dtype` that was asked for, if any."""
+    return self if dtype is None or dtype.numpy == self.dtype else to_copy(self, dtype.numpy)
 
 
 def refuse(kernel: str, self: Array, kinds: str) -> None:
@@ -103,14 +113,14 @@ def axes_of(dim: Dims, ndim: int) -> tuple[int, ...]:
 def _accumulating(self: Array, dtype: dtypes.dtype | None) -> Array:
     """`self` in the dtype that sums and products of it have: integers go to int64."""
     if dtype is not None:
-        return self.astype(dtype.numpy, copy=False)
+        return cast(self, dtype)
     return self.astype(np.int64, copy=False) if self.dtype.kind in "biu" else self
 
 
 def sum(
     self: Array, dim: Dims = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
 ) -> Array:
-    if dtype is None and self.dtype.kind in "fc" and self.dtype != np.float16:
+    if dtype is None and self.dtype.kind in "fc" and self.dtype.itemsize > 2:
         axes = None if dim is None else axes_of(dim, np.ndim(self))
         return np.add.reduce(self, axes, keepdims=keepdim, out=...)
     self = _accumulating(self, dtype)
@@ -158,8 +168,7 @@ def mean(
             f"mean(): could not infer output dtype. {which} dtype must be either a floating point "
             f"or complex dtype. Got: {dtypes.from_numpy(kind).scalar_name}"
         )
-    if dtype is not None:
-        self = self.astype(kind, copy=False)
+    self = cast(self, dtype)
     total = sum(wide(self), dim, keepdim)
     total /= self.size if dim is None else count(self.shape, dim)
     return narrow_as(total, self)
@@ -269,7 +278,7 @@ def vector_norm(
     if isinstance(ord, str):
         raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
     _check_norm(self, dtype)
-    self = self if dtype is None else self.astype(dtype.numpy, copy=False)
+    self = cast(self, dtype)
     axes = axes_of(dim, self.ndim)
     if (ord < 0 or ord == math.inf) and 0 in (self.shape[axis] for axis in axes):
         what = "an empty tensor" if dim is None else f"the dimension {axes[0]}, which is empty,"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .reduction import Array, narrow_as, one_dim, refuse, wide
+from .reduction import Array, cast, narrow_as, one_dim, refuse, wide
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp", "recurrence", "shift"]
 
@@ -26,7 +26,7 @@ def _accumulated(
 ) -> Array:
     axis = one_dim(name, dim, self.ndim)
     if dtype is not None:
-        self = self.astype(dtype.numpy, copy=False)
+        self = cast(self, dtype)
         refuse(f"{name}_out_cpu", self, "b" if self.ndim and self.size else "")
     elif self.dtype.kind in "biu":
         self = self.astype(np.int64, copy=False)
