@@ -226,6 +226,20 @@ def test_parameters_share_memory_and_version() -> None:
     assert nn.Parameter(parameter * 2).is_leaf
 
 
+def test_a_subclass_keeps_memory_and_history() -> None:
+    class Marked(Tensor):
+        pass
+
+    x = gradfn.ones(2, requires_grad=True)
+    y = x * 2
+    marked = y.as_subclass(Marked)
+    assert type(marked) is Marked
+    y.mul_(3)
+    assert repr(marked) == "Marked([6., 6.], grad_fn=<AsStridedBackward0>)"
+    marked.sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+
+
 def test_bfloat16_can_be_named_and_used_where_installed() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     x = gradfn.tensor([1.0, 1 / 3], dtype=gradfn.bfloat16)

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import creation, dtypes, interop, legacy, ops, printing
 from .autograd.backward import backward
-from .autograd.inplace import check_target
 from .autograd.grad_mode import get_mode
+from .autograd.inplace import check_target
 from .autograd.variable import Variable
 from .autograd.where import user_frame
 from .creation import check_differentiable
@@ -278,10 +278,8 @@ class Tensor(Variable):
     def as_subclass(self, cls: type[Any]) -> Any:
         """The same memory and history as a tensor of the subclass `cls`."""
         same = alias(self)
-        tensor: Any = object.__new__(cls)
-        tensor._array, tensor._edge, tensor._memory = same._array, same._edge, same._memory
-        tensor.__dict__.update(same.__dict__)
-        return tensor
+        same.__class__ = cls
+        return same
 
     @staticmethod
     def _make_subclass(cls: type[Any], data: Any, require_grad: bool = False) -> Any:

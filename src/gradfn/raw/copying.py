@@ -40,7 +40,7 @@ def _compare(array: Array, axis: int, other: int) -> int:
     if step == 0 or other_step == 0:
         return 0
     if step == other_step:
-        return -(array.shape[axis] < array.shape[other])
+        return -1 if array.shape[axis] < array.shape[other] else 0
     return 1 if step > other_step else -1
 
 
