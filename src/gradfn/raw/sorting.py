@@ -102,7 +102,7 @@ def _median_of_all(self: Array, ignore_nan: bool) -> Array:
     if not self.size:
         return np.array(np.nan).astype(self.dtype)
     values = self.reshape(-1)
-    known = np.count_nonzero(values == values)
+    known = int(np.count_nonzero(values == values))
     if known < values.size and not ignore_nan:
         return np.array(np.nan, self.dtype)
     place = max(known - 1, 0) // 2
