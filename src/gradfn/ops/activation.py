@@ -478,19 +478,33 @@ prelu_kernel = op(
 def prelu(input: Any, weight: Any) -> Any:
     """`input` where it is positive, else ``weight * input``.
 
-    `weight` has one element, or one for each channel, the second dimension of `input`.
+    `weight` has one element, or one for each channel, the second dimension of `input`. Raises
+    RuntimeError where it has not, and where the dtypes differ.
     """
-    shape, count = input._array.shape, weight._array.size
-    channels = shape[1] if len(shape) > 1 else 1
+    shape = input._array.shape
+    _check_prelu(input, weight, shape[1] if len(shape) > 1 else 1)
+    if weight._array.ndim != len(shape):
+        sizes = [weight._array.size if axis == 1 else 1 for axis in range(len(shape))]
+        weight = weight.view(sizes)
+    return prelu_kernel(input, weight)
+
+
+def _check_prelu(input: Any, weight: Any, channels: int) -> None:
+    count, ndim = weight._array.size, weight._array.ndim
+    if input.dtype is not weight.dtype:
+        kinds = f"{input.dtype.scalar_name} and {weight.dtype.scalar_name}"
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {kinds}")
+    if count != 1 and not input._array.ndim:
+        raise RuntimeError("Not allow zero-dim input tensor.")
     if count not in (1, channels):
         raise RuntimeError(
             "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
             f"{count} and channel size = {channels}."
         )
-    if weight._array.ndim != len(shape):
-        sizes = [count if axis == 1 else 1 for axis in range(len(shape))]
-        weight = weight.view(sizes)
-    return prelu_kernel(input, weight)
+    if ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {ndim}"
+        )
 
 
 METHODS = "hardshrink prelu relu relu_"

@@ -175,15 +175,15 @@ def op(
     """Declare an operator; the function returned is compiled on its first call.
 
     `promote` applies PyTorch's type promotion to the tensor arguments (``"float"`` turns integers
-    into the default dtype, ``"no bool"`` refuses booleans) and lets them be numbers,
-    unless `numbers` is False; ``numbers="later"`` excepts the first. With
-    `exact_numbers`, numbers are not rounded to half precision before they meet such tensors.
-    `refuses` are the kinds of dtype (of "biufc") that the operator does not compute in. `view` says
-    that results share memory with the first argument, `results` names several results (or is a named tuple of return_types).
-    `joint` computes the gradients of all tensor arguments at once, as a tuple.
-    `tangent` and `batch` say how the operator acts on tangents and on batches. Arguments are
-    annotated ``Tensor``, ``Optional``, ``Tensors`` or ``Mask`` (a tensor that is not promoted) where
-    no formula shows that they are tensors.
+    into the default dtype, ``"no bool"`` refuses booleans) and lets them be numbers, unless
+    `numbers` is False; ``numbers="later"`` excepts the first. With `exact_numbers`, numbers are
+    not rounded to half precision before they meet such tensors. `refuses` are the kinds of dtype
+    (of "biufc") that the operator does not compute in. `view` says that results share memory with
+    the first argument, `results` names several results (or is a named tuple of return_types).
+    `joint` computes the gradients of all tensor arguments at once, as a tuple. `tangent` and
+    `batch` say how the operator acts on tangents and on batches. Arguments are annotated
+    ``Tensor``, ``Optional``, ``Tensors`` or ``Mask`` (a tensor that is not promoted) where no
+    formula shows that they are tensors.
     """
     from .emit import form
 
