@@ -37,6 +37,8 @@ def get_item(input: Tensor, index: Any) -> Tensor:
         return slice_dim(input, 0, *_bounds(index))
     if index.__class__ is tuple and (found := _plain(input, index)) is not None:
         return found
+    if isinstance(index, Variable) and index._array.ndim and input._array.ndim:
+        return index_at(input, *positions(input, (index,)))
     viewed, tensors = _apply_views(input, index)
     if tensors:
         return index_at(viewed, *positions(viewed, tensors))
@@ -44,20 +46,32 @@ def get_item(input: Tensor, index: Any) -> Tensor:
 
 
 def _plain(input: Tensor, index: tuple[Any, ...]) -> Tensor | None:
-    """The view that integers and slices ask for; None for anything else, and for mistakes."""
+    """The view that integers, slices, None and Ellipsis ask for.
+
+    None for anything else, for mistakes, and where all of the input is asked for.
+    """
     result, dim = input, 0
     try:
-        for item in index:
+        for position, item in enumerate(index, 1):
             if item.__class__ is int:
                 result = select(result, dim, item)
             elif item.__class__ is slice:
                 result = _narrowed(result, dim, item)
                 dim += 1
+            elif item is None:
+                result = unsqueeze(result, dim)
+                dim += 1
+            elif item is Ellipsis:
+                rest = [i for i in index[position:] if i is not None and i is not Ellipsis]
+                at = result._array.ndim - len(rest)
+                if at < dim:
+                    return None
+                dim = at
             else:
                 return None
     except IndexError:
         return None
-    return None if result is input else result
+    return None if result is input or dim > result._array.ndim else result
 
 
 def set_item(input: Tensor, index: Any, value: Any) -> None:
