@@ -202,12 +202,13 @@ OPS = [
             sample(x(3, 4), labels(0, 3, 1), label_smoothing=0.2),
             sample(x(3, 4), labels(0, 3, 1), x(4, low=0.5, grad=False), label_smoothing=0.2),
             sample(x(2, 3, 2), labels([0, 2], [1, 1])),
+            # In half precision PyTorch's log_softmax is off by a last place, which this adds up.
             sample(
                 x(3, 4),
                 x(3, 4, low=0, high=1, grad=False),
                 x(4, low=0.5, grad=False),
                 label_smoothing=0.1,
-            ),
+            ).only("float64", "float32"),
         ],
         rows=("log_softmax", "nll_loss"),
         errors=(error(IndexError, "Target 9 is out of bounds.", x(3, 4), labels(0, 9, 1)),),

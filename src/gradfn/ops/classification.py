@@ -34,6 +34,9 @@ nll_loss_backward = op(
     "nll_loss_backward(grad_output, self, target: Tensor, weight: Optional, reduction, "
     "ignore_index)",
     kernel=raw.nll_loss_backward,
+    tangent=lambda F, grad_output_t, self, target, weight, reduction, ignore_index: (
+        F.nll_loss_backward(grad_output_t, self, target, weight, reduction, ignore_index)
+    ),
     self=lambda F, self: F.zeros_like(self),
     grad_output=lambda F, g, target, weight, reduction, ignore_index: F.nll_loss(
         g, target, weight, reduction, ignore_index
