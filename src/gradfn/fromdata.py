@@ -89,13 +89,8 @@ def _flattened(data: Any) -> tuple[list[Any], list[int]]:
     shape: list[int] = []
     while level and _is_sequence(level[0]):
         length = len(level[0])
-        for item in level:
-            if not _is_sequence(item):
-                raise TypeError(f"not a sequence: {item!r}, where others at dim {len(shape)} are")
-            if len(item) != length:
-                raise ValueError(
-                    f"expected sequence of length {length} at dim {len(shape)} (got {len(item)})"
-                )
+        if not set(map(type, level)) <= {list, tuple} or set(map(len, level)) != {length}:
+            _check_rows(level, length, len(shape))
         shape.append(length)
         level = list(chain.from_iterable(level))
     for kind in set(map(type, level)) - set(_NUMBERS):
@@ -106,6 +101,14 @@ def _flattened(data: Any) -> tuple[list[Any], list[int]]:
         elif issubclass(kind, list | tuple):
             raise TypeError(f"'{kind.__name__}' object cannot be interpreted as a number")
     return level, shape
+
+
+def _check_rows(rows: list[Any], length: int, dim: int) -> None:
+    for row in rows:
+        if not _is_sequence(row):
+            raise TypeError(f"not a sequence: {row!r}, where others at dim {dim} are")
+        if len(row) != length:
+            raise ValueError(f"expected sequence of length {length} at dim {dim} (got {len(row)})")
 
 
 def _number_of(leaf: Any) -> Any:
@@ -142,9 +145,9 @@ def _filled(leaves: list[Any], target: dtype) -> Array:
     if target.category == dtypes.INT:
         return _integers(leaves, target)
     if target.category == dtypes.FLOAT:
-        for leaf in leaves:
-            if isinstance(leaf, complex | np.complexfloating):
-                raise TypeError(f"must be real number, not complex: {leaf}")
+        for kind in set(map(type, leaves)):
+            if issubclass(kind, complex | np.complexfloating):
+                raise TypeError(f"must be real number, not {kind.__name__}")
     with np.errstate(all="ignore"):
         if target.itemsize == 2:  # half precision is rounded twice, as in PyTorch
             return np.array(leaves, np.float32).astype(target.numpy)
