@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-import gradfn
 import numpy as np
 import pytest
+
+import gradfn
 
 READS = """
 x[0]  x[-1]  x[0:1]  x[:]  x[...]  x[None]  x[0, 1]  x[:, 1]  x[:, None, 1:]  x[::2]  x[()]
@@ -41,7 +42,8 @@ z[0, x[0] > 1] = v[:2] | z[x > 9] = v[:0]
 REFUSED = """
 x[5] | x[-3] | x[:, 5] | x[0, -4] | x[0, 0, 0] | x[(0,) * 3] | x[i(5)] | x[i([5])] | x[i(1.0)]
 x[i([1.0])] | x[i([1], dtype=torch.int16)] | x[::-1] | x[0:1:-1] | x["a"] | x["a":2] | x[1.5]
-x[{1}] | x[..., :1, :1, :1] | x[:1, ..., :1, :1] | x[x.repeat(2, 1) > 2] | x[i([True])] | s[0] | s[:] | x[i([[0, 0], [1, 1]]), i([0, 1, 2])]
+x[{1}] | x[..., :1, :1, :1] | x[:1, ..., :1, :1]
+x[x.repeat(2, 1) > 2] | x[i([True])] | s[0] | s[:] | x[i([[0, 0], [1, 1]]), i([0, 1, 2])]
 z.__setitem__(5, 1) | z.__setitem__(0, [1, 2, 3]) | z.__setitem__(0, "a") | z.__setitem__(0, x)
 z.__setitem__(0, 1j) | z.__setitem__(1.0, 1) | z.__setitem__(0, v[:2])
 z.__setitem__(i([0]), torch.ones(3)) | z.__setitem__(x > 2, v) | x.__setitem__(0, 1.0)
