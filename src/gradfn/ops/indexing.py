@@ -153,7 +153,14 @@ index_select = op(
     kernel=raw.index_select,
     tangent="linear",
     self=lambda F, g, self_shape, dim, index: F.index_select_backward(g, self_shape, dim, index),
-    doc="The slices of dimension `dim` that the vector `index` lists, in a new tensor.",
+    doc="""The slices of dimension `dim` that the vector `index` lists, in a new tensor.
+
+    Gradients add up where a slice is listed twice. IndexError for positions out of range.
+
+    >>> import gradfn
+    >>> gradfn.index_select(gradfn.arange(4), 0, gradfn.tensor([3, 1]))
+    tensor([3, 1])
+    """,
 )
 index_select_backward = op(
     "index_select_backward(self, shape, dim, index: Tensor)",
@@ -240,7 +247,13 @@ masked_select = op(
     kernel=raw.masked_select,
     tangent="linear",
     self=lambda F, g, self_shape, mask: F.masked_select_backward(g, self_shape, mask),
-    doc="The elements where the boolean `mask`, broadcast with the tensor, is true: a vector.",
+    doc="""The elements where the boolean `mask`, broadcast with the tensor, is true: a vector.
+
+    >>> import gradfn
+    >>> x = gradfn.arange(4)
+    >>> gradfn.masked_select(x, x > 1)
+    tensor([2, 3])
+    """,
 )
 masked_select_backward = op(
     "masked_select_backward(self, shape, mask: Tensor)",

@@ -53,7 +53,13 @@ stack = op(
     kernel=raw.stack,
     tangent="linear",
     tensors=lambda F, g, dim: F.unbind(g, dim),
-    doc="The tensors, all of one shape, along a new dimension `dim`.",
+    doc="""The tensors, all of one shape, along a new dimension `dim`.
+
+    >>> import gradfn
+    >>> gradfn.stack([gradfn.zeros(2), gradfn.ones(2)])
+    tensor([[0., 0.],
+            [1., 1.]])
+    """,
 )
 
 

@@ -30,7 +30,15 @@ gather = op(
     kernel=raw.gather,
     tangent="linear",
     self=lambda F, g, self_shape, dim, index: F.gather_backward(g, self_shape, dim, index),
-    doc="``out[i, j] = input[index[i, j], j]`` for `dim` 0, and so on; the shape is that of index.",
+    doc="""``out[i, j] = input[index[i, j], j]`` for `dim` 0, and so on; of the shape of `index`.
+
+    Gradients add up at positions that come twice. RuntimeError for positions out of range.
+
+    >>> import gradfn
+    >>> gradfn.gather(gradfn.tensor([[1, 2], [3, 4]]), 1, gradfn.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """,
 )
 gather_backward = op(
     "gather_backward(self, shape, dim, index: Tensor)",
@@ -57,7 +65,12 @@ scatter_add = op(
     tangent="linear",
     self=lambda g: g,
     src=lambda F, g, dim, index: F.gather(g, dim, index),
-    doc="A copy with ``src[i, j]`` added to ``out[index[i, j], j]``, for `dim` 0, and so on.",
+    doc="""A copy with ``src[i, j]`` added to ``out[index[i, j], j]``, for `dim` 0, and so on.
+
+    >>> import gradfn
+    >>> gradfn.scatter_add(gradfn.zeros(2), 0, gradfn.tensor([1, 1]), gradfn.ones(2))
+    tensor([0., 2.])
+    """,
 )
 _scatter_src_, _scatter_value_, scatter_add_ = map(
     inplace, (scatter_src, scatter_value, scatter_add)

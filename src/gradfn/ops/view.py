@@ -200,7 +200,12 @@ transpose = op(
     view=True,
     tangent="linear",
     self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1),
-    doc="A view with two dimensions exchanged.",
+    doc="""A view with two dimensions exchanged; IndexError for dimensions out of range.
+
+    >>> import gradfn
+    >>> gradfn.transpose(gradfn.zeros(2, 3), 0, 1).shape
+    torch.Size([3, 2])
+    """,
 )
 swapdims = transpose
 t = op(
@@ -316,7 +321,12 @@ unsqueeze = op(
     view=True,
     tangent="linear",
     self=lambda F, g, dim: F.squeeze(g, dim),
-    doc="A view with a new dimension of size one at `dim`.",
+    doc="""A view with a new dimension of size one at `dim`.
+
+    >>> import gradfn
+    >>> gradfn.unsqueeze(gradfn.zeros(2, 3), -1).shape
+    torch.Size([2, 3, 1])
+    """,
 )
 
 
