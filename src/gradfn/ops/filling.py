@@ -51,7 +51,7 @@ filled_in_place_by_tensor = op(
     self=lambda F, g: F.zeros_like(g),
     value=lambda F, g: F.sum(g),
 )
-zeroed = op("zero.in_place(self)", kernel=raw.zeros_like, self=lambda F, g: F.zeros_like(g))
+zeroed = op("zero.in_place(self)", kernel=raw.zeroed, self=lambda F, g: F.zeros_like(g))
 copy_ = inplace(copied_into)
 _fill_, fill_tensor_ = map(inplace, (filled_in_place, filled_in_place_by_tensor))
 zero_ = inplace(zeroed)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..autograd.inplace import check_target, rebase
 from ..autograd.grad_mode import get_mode
+from ..autograd.inplace import check_target, rebase
 from ..raw.strided import geometry
 from .declare import op
 from .view import unsqueeze_to

@@ -9,6 +9,7 @@ from .activation import *
 from .copying import *
 from .elementwise import *
 from .embeddings import *
+from .filling import *
 from .indexing import *
 from .loss import *
 from .products import *

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..shapes import broadcast_shapes, wrap_dim
-from .copying import to_copy
-from .view import EVERYTHING, diagonal, expand
+from ..shapes import wrap_dim
+from .view import EVERYTHING, diagonal
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
@@ -423,36 +422,6 @@ def zeros_of(self: Array, shape: Shape) -> Array:
     return np.zeros(shape, self.dtype)
 
 
-def copied_into(self: Array, src: Array, non_blocking: bool = False) -> Array:
-    """`src` in the shape and dtype of `self`."""
-    if src.dtype.kind == "c" and self.dtype.kind not in "cb":
-        src = to_copy(src, self.dtype)
-    src = src.astype(self.dtype, copy=False)
-    if src.shape == self.shape:
-        return src
-    common = broadcast_shapes(self.shape, src.shape)
-    if common != self.shape:
-        raise RuntimeError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(common)}"
-        )
-    return expand(src, self.shape)
-
-
-def fill(self: Array, value: Any) -> Array:
-    """`value`, which has no dimensions, in the shape and dtype of `self`."""
-    if np.ndim(value):
-        raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {np.ndim(value)} "
-            "dimensions."
-        )
-    if np.iscomplexobj(value) and self.dtype.kind != "c" and not isinstance(value, np.ndarray):
-        raise RuntimeError(
-            f"value cannot be converted to type {dtypes.from_numpy(self.dtype).name} without "
-            f"overflow: {value}"
-        )
-    return copied_into(self, np.asarray(value))
-
-
 def _write(part: Array, src: Array, name: str) -> None:
     if part.shape != src.shape:
         raise RuntimeError(
@@ -481,10 +450,8 @@ def searchsorted(
 
 
 __all__ = [
-    "copied_into",
     "diagonal_scatter",
     "distinct",
-    "fill",
     "index_add",
     "index_at",
     "index_backward",

@@ -1,0 +1,54 @@
+"""What is written to a whole array: copies, constants, zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..shapes import broadcast_shapes
+from .copying import to_copy
+from .indexing import on_a_copy
+from .view import expand
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+__all__ = ["copied_into", "fill", "zeroed"]
+
+
+def copied_into(self: Array, src: Array, non_blocking: bool = False) -> Array:
+    """`src` in the shape and dtype of `self`."""
+    if src.dtype.kind == "c" and self.dtype.kind not in "cb":
+        src = to_copy(src, self.dtype)
+    src = src.astype(self.dtype, copy=False)
+    if src.shape == self.shape:
+        return src
+    common = broadcast_shapes(self.shape, src.shape)
+    if common != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(common)}"
+        )
+    return expand(src, self.shape)
+
+
+def fill(self: Array, value: Any) -> Array:
+    """`value`, which has no dimensions, in the shape and dtype of `self`."""
+    if np.ndim(value):
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {np.ndim(value)} "
+            "dimensions."
+        )
+    if np.iscomplexobj(value) and self.dtype.kind != "c" and not isinstance(value, np.ndarray):
+        raise RuntimeError(
+            f"value cannot be converted to type {dtypes.from_numpy(self.dtype).name} without "
+            f"overflow: {value}"
+        )
+    return copied_into(self, np.asarray(value))
+
+
+def zero_into(self: Array) -> None:
+    self[...] = 0
+
+
+zeroed = on_a_copy(zero_into)
