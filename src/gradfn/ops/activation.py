@@ -263,7 +263,7 @@ gelu_row = op(
 )
 
 
-def gelu(input: Any, *, approximate: str = "none") -> Any:
+def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
     """`input` times the standard normal distribution at `input`, exact or through tanh.
 
     Raises RuntimeError unless `approximate` is "none" or "tanh".
@@ -272,7 +272,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
         raise RuntimeError(
             f"approximate argument must be either none or tanh, not {approximate!r}."
         )
-    return gelu_row(input, approximate)
+    return gelu_row(input, approximate, out=out)
 
 
 hardtanh_backward = op(
@@ -383,11 +383,11 @@ softshrink_row = op(
 )
 
 
-def softshrink(input: Any, lambd: float = 0.5) -> Any:
+def softshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
     """`input` moved towards 0 by `lambd`, and 0 within. Raises RuntimeError for a negative one."""
     if not lambd >= 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
-    return softshrink_row(input, lambd)
+    return softshrink_row(input, lambd, out=out)
 
 
 def tanhshrink(input: Any) -> Any:

@@ -122,7 +122,7 @@ def _check_alpha(alpha: Any, *operands: Any) -> None:
         )
 
 
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """``input + alpha * other``, elementwise, with broadcasting and type promotion.
 
     Raises RuntimeError for shapes that do not broadcast and for an `alpha` of a higher kind than
@@ -133,12 +133,12 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     tensor([ 7., 10.])
     """
     if alpha.__class__ is int and alpha == 1:
-        return plain_add(input, other)
+        return plain_add(input, other, out=out)
     _check_alpha(alpha, input, other)
-    return scaled_add(input, other, alpha)
+    return scaled_add(input, other, alpha, out=out)
 
 
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """``input - alpha * other``, elementwise. Raises RuntimeError for booleans.
 
     >>> import gradfn
@@ -146,9 +146,9 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     tensor([-2., -1.])
     """
     if alpha.__class__ is int and alpha == 1:
-        return plain_sub(input, other)
+        return plain_sub(input, other, out=out)
     _check_alpha(alpha, input, other)
-    return scaled_sub(input, other, alpha)
+    return scaled_sub(input, other, alpha, out=out)
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
@@ -231,7 +231,7 @@ div_mode = op(
 )
 
 
-def div(input: Any, other: Any, *, rounding_mode: Any = ...) -> Any:
+def div(input: Any, other: Any, *, rounding_mode: Any = ..., out: Any = None) -> Any:
     """``input / other``, elementwise, rounded towards zero ("trunc") or down ("floor") if asked.
 
     Without a `rounding_mode` integers give the default floating-point dtype. Raises RuntimeError
@@ -242,11 +242,11 @@ def div(input: Any, other: Any, *, rounding_mode: Any = ...) -> Any:
     tensor([-4.,  3.])
     """
     if rounding_mode is ...:
-        return true_divide(input, other)
+        return true_divide(input, other, out=out)
     if rounding_mode is None:
-        return divide_none(input, other)
+        return divide_none(input, other, out=out)
     _check_mode(rounding_mode)
-    return div_mode(input, other, rounding_mode)
+    return div_mode(input, other, rounding_mode, out=out)
 
 
 def div_(self: Any, other: Any, *, rounding_mode: Any = ...) -> Any:
@@ -317,7 +317,7 @@ fmod_scalar = op(
 )
 
 
-def remainder(input: Any, other: Any) -> Any:
+def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
     """``input % other``, elementwise, with the sign of `other`.
 
     >>> import gradfn
@@ -325,8 +325,8 @@ def remainder(input: Any, other: Any) -> Any:
     tensor([0.5000, 1.5000])
     """
     if other.__class__ in SCALARS and input.__class__ not in SCALARS:
-        return remainder_scalar(input, other)
-    return remainder_tensor(input, other)
+        return remainder_scalar(input, other, out=out)
+    return remainder_tensor(input, other, out=out)
 
 
 def remainder_(self: Any, other: Any) -> Any:
@@ -336,14 +336,14 @@ def remainder_(self: Any, other: Any) -> Any:
     )
 
 
-def fmod(input: Any, other: Any) -> Any:
+def fmod(input: Any, other: Any, *, out: Any = None) -> Any:
     """The remainder of ``input / other``, elementwise, with the sign of `input`.
 
     >>> import gradfn
     >>> gradfn.fmod(gradfn.tensor([-5.5, 5.5]), 2)
     tensor([-1.5000,  1.5000])
     """
-    return (fmod_scalar if other.__class__ in SCALARS else fmod_tensor)(input, other)
+    return (fmod_scalar if other.__class__ in SCALARS else fmod_tensor)(input, other, out=out)
 
 
 def fmod_(self: Any, other: Any) -> Any:
@@ -388,7 +388,7 @@ lerp_tensor = op(
 )
 
 
-def lerp(input: Any, end: Any, weight: Any) -> Any:
+def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
     """``input + weight * (end - input)``, elementwise; `weight` is a number or a tensor.
 
     Raises RuntimeError where the dtypes differ.
@@ -397,7 +397,8 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     >>> gradfn.lerp(gradfn.tensor([0.0, 1.0]), gradfn.tensor([10.0, 3.0]), 0.5)
     tensor([5., 2.])
     """
-    return (lerp_scalar if weight.__class__ in SCALARS else lerp_tensor)(input, end, weight)
+    row = lerp_scalar if weight.__class__ in SCALARS else lerp_tensor
+    return row(input, end, weight, out=out)
 
 
 def lerp_(self: Any, end: Any, weight: Any) -> Any:

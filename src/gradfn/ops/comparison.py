@@ -345,7 +345,7 @@ def _clamp_row(min: Any, max: Any) -> Any:
     return clamp_tensors if any(tensors) else clamp_numbers
 
 
-def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """``minimum(maximum(input, min), max)``, elementwise; the bounds are numbers or tensors.
 
     A bound may be None, not both (RuntimeError). At a bound the gradient goes to `input`.
@@ -354,7 +354,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     >>> gradfn.clamp(gradfn.tensor([-2.0, 0.5, 3.0]), min=-1, max=1)
     tensor([-1.0000,  0.5000,  1.0000])
     """
-    return _clamp_row(min, max)(input, min, max)
+    return _clamp_row(min, max)(input, min, max, out=out)
 
 
 def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
@@ -362,9 +362,10 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
     return inplace(_clamp_row(min, max))(self, min, max)
 
 
-def clamp_min(input: Any, min: Any) -> Any:
+def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     """`clamp` with a lower bound only."""
-    return (clamp_min_number if min.__class__ in SCALARS else clamp_min_tensor)(input, min)
+    row = clamp_min_number if min.__class__ in SCALARS else clamp_min_tensor
+    return row(input, min, out=out)
 
 
 def clamp_min_(self: Any, min: Any) -> Any:
@@ -372,9 +373,10 @@ def clamp_min_(self: Any, min: Any) -> Any:
     return inplace(clamp_min_number if min.__class__ in SCALARS else clamp_min_tensor)(self, min)
 
 
-def clamp_max(input: Any, max: Any) -> Any:
+def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     """`clamp` with an upper bound only."""
-    return (clamp_max_number if max.__class__ in SCALARS else clamp_max_tensor)(input, max)
+    row = clamp_max_number if max.__class__ in SCALARS else clamp_max_tensor
+    return row(input, max, out=out)
 
 
 def clamp_max_(self: Any, max: Any) -> Any:
@@ -392,7 +394,7 @@ where_row = op(
 )
 
 
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """`input` where `condition` holds, else `other` (tensors or numbers), elementwise.
 
     With `condition` alone, the indices of its nonzero elements, one tensor for each dimension.
@@ -414,7 +416,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if input.__class__ in SCALARS and other.__class__ in SCALARS:
         number: Any = input
         input = Variable.wrap(np.array(number, dtypes.of_scalar(number).numpy))
-    return where_row(condition, input, other)
+    return where_row(condition, input, other, out=out)
 
 
 def where_method(self: Any, condition: Any, other: Any) -> Any:

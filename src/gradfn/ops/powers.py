@@ -114,7 +114,7 @@ pow_base = op(
 )
 
 
-def pow(input: Any, exponent: Any) -> Any:
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """``input ** exponent``, elementwise; one of the two may be a number.
 
     Raises RuntimeError for integers to a negative integer number.
@@ -124,10 +124,10 @@ def pow(input: Any, exponent: Any) -> Any:
     tensor([1., 4., 9.])
     """
     if exponent.__class__ in SCALARS:
-        return pow_scalar(input, exponent)
+        return pow_scalar(input, exponent, out=out)
     if input.__class__ in SCALARS:
-        return pow_base(input, exponent)
-    return pow_tensor(input, exponent)
+        return pow_base(input, exponent, out=out)
+    return pow_tensor(input, exponent, out=out)
 
 
 def pow_(self: Any, exponent: Any) -> Any:
@@ -135,9 +135,9 @@ def pow_(self: Any, exponent: Any) -> Any:
     return inplace(pow_scalar if exponent.__class__ in SCALARS else pow_tensor)(self, exponent)
 
 
-def square(input: Any) -> Any:
+def square(input: Any, *, out: Any = None) -> Any:
     """``input ** 2``, elementwise."""
-    return pow_scalar(input, 2)
+    return pow_scalar(input, 2, out=out)
 
 
 def square_(self: Any) -> Any:
@@ -145,10 +145,10 @@ def square_(self: Any) -> Any:
     return pow_(self, 2)
 
 
-def float_power(input: Any, exponent: Any) -> Any:
+def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """`pow` computed in float64, or in complex128 where an operand is complex."""
     wide = _wide(input, exponent)
-    return pow(*(v.to(wide) if hasattr(v, "_array") else v for v in (input, exponent)))
+    return pow(*(v.to(wide) if hasattr(v, "_array") else v for v in (input, exponent)), out=out)
 
 
 def float_power_(self: Any, exponent: Any) -> Any:

@@ -132,14 +132,16 @@ round_decimals = op(
 )
 
 
-def round(input: Any, *, decimals: Any = ...) -> Any:
+def round(input: Any, *, decimals: Any = ..., out: Any = None) -> Any:
     """Each element rounded to the nearest integer, halves to even, or to `decimals` digits.
 
     >>> import gradfn
     >>> gradfn.round(gradfn.tensor([0.5, 1.5, 2.7]))
     tensor([0., 2., 3.])
     """
-    return round_nearest(input) if decimals is ... else round_decimals(input, decimals)
+    if decimals is ...:
+        return round_nearest(input, out=out)
+    return round_decimals(input, decimals, out=out)
 
 
 def round_(self: Any, *, decimals: Any = ...) -> Any:

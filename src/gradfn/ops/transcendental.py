@@ -58,6 +58,8 @@ __all__ = [
     "expm1_",
     "heaviside",
     "hypot",
+    "ldexp",
+    "ldexp_",
     "log",
     "log1p",
     "log1p_",
@@ -363,9 +365,10 @@ copysign_scalar = op(
 )
 
 
-def copysign(input: Any, other: Any) -> Any:
+def copysign(input: Any, other: Any, *, out: Any = None) -> Any:
     """`input` with the signs of `other`, a tensor or a number, elementwise."""
-    return (copysign_scalar if other.__class__ in SCALARS else copysign_tensor)(input, other)
+    row = copysign_scalar if other.__class__ in SCALARS else copysign_tensor
+    return row(input, other, out=out)
 
 
 def copysign_(self: Any, other: Any) -> Any:
@@ -373,6 +376,16 @@ def copysign_(self: Any, other: Any) -> Any:
     return inplace(copysign_scalar if other.__class__ in SCALARS else copysign_tensor)(self, other)
 
 
+ldexp = op(
+    "ldexp(self, other)",
+    kernel=raw.ldexp,
+    promote="float",
+    numbers=False,
+    tangent="elementwise",
+    self=lambda F, g, other: g * F.exp2(other).conj(),
+    other=lambda g, result: g * result.conj() * LOG_2,
+    doc="``input * 2**other``, elementwise.",
+)
 logaddexp = op(
     "logaddexp(self, other)",
     kernel=raw.logaddexp,
@@ -432,7 +445,7 @@ xlogy_scalar = op(
 )
 
 
-def xlogy(input: Any, other: Any) -> Any:
+def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
     """``input * log(other)``, elementwise, and 0 where `input` is 0 (unless `other` is NaN).
 
     >>> import gradfn
@@ -440,10 +453,10 @@ def xlogy(input: Any, other: Any) -> Any:
     tensor([0., 0.])
     """
     if other.__class__ in SCALARS:
-        return xlogy_scalar(input, other)
+        return xlogy_scalar(input, other, out=out)
     if input.__class__ in SCALARS:
-        return xlogy_base(input, other)
-    return xlogy_tensor(input, other)
+        return xlogy_base(input, other, out=out)
+    return xlogy_tensor(input, other, out=out)
 
 
 def xlogy_(self: Any, other: Any) -> Any:
@@ -476,7 +489,7 @@ asin_, acos_, atan_, atan2_ = map(inplace, (asin, acos, atan, atan2))
 sinh_, cosh_, tanh_, sigmoid_ = map(inplace, (sinh, cosh, tanh, sigmoid))
 asinh_, acosh_, atanh_ = map(inplace, (asinh, acosh, atanh))
 erf_, erfc_, erfinv_ = map(inplace, (erf, erfc, erfinv))
-deg2rad_, rad2deg_, hypot_ = map(inplace, (deg2rad, rad2deg, hypot))
+deg2rad_, rad2deg_, hypot_, ldexp_ = map(inplace, (deg2rad, rad2deg, hypot, ldexp))
 heaviside_, nan_to_num_ = map(inplace, (heaviside, nan_to_num))
 
 arcsin, arcsin_, arccos, arccos_, arctan, arctan_ = asin, asin_, acos, acos_, atan, atan_
@@ -487,7 +500,7 @@ METHODS = """
     acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan
     arctan2 arctan2_ arctan_ arctanh arctanh_ asin asin_ asinh asinh_ atan atan2 atan2_ atan_ atanh
     atanh_ copysign copysign_ cos cos_ cosh cosh_ deg2rad deg2rad_ erf erf_ erfc erfc_ erfinv
-    erfinv_ exp exp2 exp2_ exp_ expm1 expm1_ heaviside heaviside_ hypot hypot_ log log10 log10_
-    log1p log1p_ log2 log2_ log_ logaddexp logaddexp2 nan_to_num nan_to_num_ rad2deg rad2deg_
-    sigmoid sigmoid_ sin sin_ sinh sinh_ tan tan_ tanh tanh_ xlogy xlogy_
+    erfinv_ exp exp2 exp2_ exp_ expm1 expm1_ heaviside heaviside_ hypot hypot_ ldexp ldexp_ log
+    log10 log10_ log1p log1p_ log2 log2_ log_ logaddexp logaddexp2 nan_to_num nan_to_num_ rad2deg
+    rad2deg_ sigmoid sigmoid_ sin sin_ sinh sinh_ tan tan_ tanh tanh_ xlogy xlogy_
 """

@@ -231,6 +231,11 @@ def exp2(self: Array) -> Array:
 
 
 @in_single
+def ldexp(self: Array, other: Array) -> Array:
+    return np.multiply(self, exp2(other), out=...)
+
+
+@in_single
 def sigmoid(self: Array) -> Array:
     result = np.negative(self, out=...)
     np.exp(result, out=result)
