@@ -528,15 +528,16 @@ CHECKED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-# Without a differentiable output PyTorch's gradgradcheck calls the function without arguments.
-CALLED_WRONGLY = {"constant", "not constant", "nothing"}
+# Without a differentiable output PyTorch's gradgradcheck calls the function without arguments; in
+# single precision its verdict depends on the random gradients it draws.
+NOT_TWICE = {"constant", "not constant", "nothing", "a gradient of another dtype"}
 
 
 @modes
 @pytest.mark.parametrize(
     ("name", "check"),
     [(name, "gradcheck") for name in CHECKED]
-    + [(name, "gradgradcheck") for name in sorted(CHECKED.keys() - CALLED_WRONGLY)],
+    + [(name, "gradgradcheck") for name in sorted(CHECKED.keys() - NOT_TWICE)],
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_verdicts_are_pytorchs(name: str, check: str, fast_mode: bool, oracle: ModuleType) -> None:
