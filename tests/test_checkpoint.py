@@ -2,8 +2,9 @@
 
 import tracemalloc
 
-import gradfn as torch
 import pytest
+
+import gradfn as torch
 from gradfn.utils.checkpoint import (
     CheckpointError,
     checkpoint,
@@ -95,7 +96,7 @@ def test_a_different_recomputation_is_refused():
 def test_reentrant_needs_a_whole_backward():
     x = leaf(1.0)
     y = checkpoint(block, x, use_reentrant=True)
-    with pytest.raises(RuntimeError, match="incompatible with .grad"):
+    with pytest.raises(RuntimeError, match=r"incompatible with \.grad"):
         torch.autograd.grad(y, x)
 
 

@@ -6,9 +6,10 @@ import threading
 import tracemalloc
 import weakref
 
-import gradfn as torch
 import numpy as np
 import pytest
+
+import gradfn as torch
 from gradfn.autograd.engine import topological_order
 
 

@@ -46,17 +46,17 @@ from .ops.products import *
 from .ops.quantiles import *
 from .ops.reduction import *
 from .ops.restructure import *
+from .ops.rounding import *
 from .ops.sampling import *
 from .ops.scan import *
-from .ops.scatter import *
+from .ops.scattering import *
 from .ops.shaping import *
 from .ops.softmaxes import *
 from .ops.sorting import *
 from .ops.splitting import *
-from .ops.rounding import *
 from .ops.transcendental import *
-from .ops.view import *
 from .ops.view_copies import *
+from .ops.views import *
 from .ops.windows import *
 from .printing import set_printoptions as set_printoptions
 from .queries import *

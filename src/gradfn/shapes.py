@@ -28,7 +28,7 @@ class Size(tuple[int, ...]):
 
     __str__ = __repr__
 
-    @overload  # type: ignore[override]
+    @overload
     def __getitem__(self, key: SupportsIndex) -> int: ...
     @overload
     def __getitem__(self, key: slice) -> Size: ...

@@ -18,7 +18,7 @@ from .creation import check_differentiable
 from .creation import tensor as tensor
 from .device import cpu, device, layout, strided
 from .ops.operators import OPERATORS
-from .ops.view import alias
+from .ops.views import alias
 from .raw.copying import dense_axes
 from .shapes import Size, contiguous_strides, wrap_dim
 from .storage import UntypedStorage

@@ -71,7 +71,8 @@ def _show_forward_stack(node: Node) -> None:
         return
     text = "".join(traceback.format_list(stack))
     warnings.warn(
-        f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{text}",
+        f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
+        f"{text}",
         stacklevel=2,
     )
     parent = (node.extra or {}).get("parent")

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 
 from .anomaly_mode import watched
-from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from .grad_mode import get_mode, set_mode
+from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from .node import Freed, Node
 from .passes import NESTED_PER_THREAD, run_on_fresh_stack, running
 from .readings import Arrays, Captured, Tensors
@@ -89,7 +89,7 @@ def _walk(order: list[Node], reading: Arrays, create_graph: bool, freed: Freed |
                     grads = call_post_hooks(node, grads, grad, reading)
                 if freed is not None:
                     node.release(freed)
-                for edge, grad in zip(node.next, grads):
+                for edge, grad in zip(node.next, grads, strict=True):
                     if edge is None or grad is None:
                         continue
                     child = edge[0]

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dtypes
+from .grad_mode import GRAD, ModeChange, get_mode, set_mode
 from .inplace import ViewKind, rebase
 from .memory import tick
-from .grad_mode import GRAD, ModeChange, get_mode, set_mode
 from .node import Error, Freed, Metadata, Node
 from .saved import SavedTensor
 from .variable import LEAF, Variable
@@ -426,7 +426,9 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             f"{ctx.name()}, called at {ctx.where}"
         )
         listed = outputs if isinstance(outputs, tuple) else (outputs,)
-        leaves = [Variable.wrap(t._array, LEAF) if isinstance(t, Variable) else None for t in listed]
+        leaves = [
+            Variable.wrap(t._array, LEAF) if isinstance(t, Variable) else None for t in listed
+        ]
         edges = tuple(None if leaf is None else leaf.edge() for leaf in leaves)
         refused = [
             t if leaf is None else Variable.wrap(t._array, (Error(message, edges, t._array), 0))

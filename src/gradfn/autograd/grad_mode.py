@@ -21,8 +21,8 @@ class Mode:
     """What operators consult: whether to record, and who wants to see what is recorded.
 
     `intercept` takes over every operator call (function transforms); `saved_hooks` pack what nodes
-    save, unless `hooks_refused` says why not; `anomaly` keeps the stack of each node and looks for NaN in the backward pass;
-    `copies` are made of saved tensors before they are written to.
+    save, unless `hooks_refused` says why not; `anomaly` keeps the stack of each node and looks for
+    NaN in the backward pass; `copies` are made of saved tensors before they are written to.
     """
 
     __slots__ = (

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
-from .hooks import RemovableHandle
 from .grad_mode import ModeChange, get_mode, set_mode
+from .hooks import RemovableHandle
 from .mutation import allow_mutation_on_saved_tensors
 from .node import Node
 from .passes import current_pass

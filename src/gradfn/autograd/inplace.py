@@ -55,9 +55,8 @@ def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
     if mode.copies is not None:
         mode.copies.before_write(target.memory())
     array = target._array
-    if array.size and 0 in array.strides and any(
-        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
-    ):
+    steps = zip(array.strides, array.shape, strict=True)
+    if array.size and any(step == 0 and size > 1 for step, size in steps):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation."
@@ -76,10 +75,10 @@ _CUSTOM = (
     "this by cloning the output of the custom Function."
 )
 _REFUSALS = {
-    ViewKind.NO_GRAD: "{0} was created in no_grad mode and is being modified inplace with grad mode "
-    "enabled." + _AMBIGUOUS.format("no_grad"),
-    ViewKind.INFERENCE: "{0} was created in inference mode and is being modified inplace in normal "
-    "mode." + _AMBIGUOUS.format("inference_mode"),
+    ViewKind.NO_GRAD: "{0} was created in no_grad mode and is being modified inplace with grad "
+    "mode enabled." + _AMBIGUOUS.format("no_grad"),
+    ViewKind.INFERENCE: "{0} was created in inference mode and is being modified inplace in "
+    "normal mode." + _AMBIGUOUS.format("inference_mode"),
     ViewKind.MULTIPLE: "{0} is being modified inplace. This view is the output of a function that "
     "returns multiple views. Such functions do not allow the output views to be modified inplace. "
     "You should replace the inplace operation by an out-of-place one.",

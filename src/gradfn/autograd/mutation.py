@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from .memory import Memory
 from .grad_mode import ModeChange, get_mode
+from .memory import Memory
 from .variable import Variable
 
 

@@ -1,8 +1,9 @@
 """Nodes and edges, and the leaves' AccumulateGrad.
 
-A node is made by one operation. `next` holds its edges, one for each differentiable input: the node and
-output number that the input came from, or None where no gradient is wanted. Nodes never refer to
-the tensors they made, so a graph has no reference cycles and is freed with its last tensor.
+A node is made by one operation. `next` holds its edges, one for each differentiable input: the
+node and output number that the input came from, or None where no gradient is wanted. Nodes never
+refer to the tensors they made, so a graph has no reference cycles and is freed with its last
+tensor.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import traceback
 from collections.abc import Callable
 from sys import getrefcount
 from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Optional, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-Edge: TypeAlias = Optional[tuple["Node", int]]
+Edge: TypeAlias = "tuple[Node, int] | None"
 
 
 class Metadata(NamedTuple):

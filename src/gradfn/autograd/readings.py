@@ -103,7 +103,8 @@ class Arrays:
             )
         if given is not None and result._array.dtype != given._array.dtype:
             raise RuntimeError(
-                f"hook '{name}' has changed the type of value (was {given.dtype} got {result.dtype})"
+                f"hook '{name}' has changed the type of value (was {given.dtype} got "
+                f"{result.dtype})"
             )
         return result
 

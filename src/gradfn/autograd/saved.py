@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .memory import Memory, tick
 from .grad_mode import ModeChange
+from .memory import Memory, tick
 from .node import Array, Edge, Freed, Node, stale
 from .variable import Variable
 
@@ -43,6 +43,7 @@ class SavedTensor:
         if not callable(pack) or not callable(unpack):
             raise TypeError("register_hooks expects two callables, pack and unpack")
         version = self.memory.version
+        assert self.array is not None
         with ModeChange(grad=False):
             self.packed = pack(Variable.wrap(self.array, None, self.memory))
         if self.memory.version != version:

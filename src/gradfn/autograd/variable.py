@@ -11,15 +11,16 @@ from weakref import ref
 import numpy as np
 
 from ..dtypes import FLOAT, dtype, from_numpy
-from .node import AccumulateGrad, Array, Edge, Error, Node, accumulate_edge
+from .grad_mode import get_mode
 from .hooks import HookList, NodeHooks, RemovableHandle
 from .memory import Memory
-from .grad_mode import get_mode
+from .node import AccumulateGrad, Array, Edge, Error, Node, accumulate_edge
 from .passes import ExecutionEngine, running
 
 if TYPE_CHECKING:
-    from .inplace import ViewKind
     from typing import Self
+
+    from .inplace import ViewKind
 
 LEAF: Final[tuple[Node, int]] = (Node(), 0)  # stands for the edge of a leaf that requires grad
 
@@ -53,7 +54,7 @@ class Variable:
 
     _execution_engine: ClassVar[ExecutionEngine] = ExecutionEngine()
     concrete: ClassVar[type[Any]]  # gradfn.Tensor, the class of results
-    _view_of: Callable[..., Any]  # set by ops/view.py: a window into a tensor's memory,
+    _view_of: Callable[..., Any]  # set by ops/views.py: a window into a tensor's memory,
     _base_of: Callable[..., Any]  # and its adjoint
 
     @classmethod
@@ -96,12 +97,12 @@ class Variable:
                 "only Tensors of floating point and complex dtype can require gradients; this one "
                 f"has dtype {from_numpy(self._array.dtype)}"
             )
-        if requires_grad and not self.requires_grad and self._inference:
-            if not get_mode().inference:
-                raise RuntimeError(
-                    "Setting requires_grad=True on inference tensor outside InferenceMode is not "
-                    "allowed: make a clone() of it first."
-                )
+        newly = requires_grad and not self.requires_grad
+        if newly and self._inference and not get_mode().inference:
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                "allowed: make a clone() of it first."
+            )
         self._edge = LEAF if requires_grad else None
         return self
 

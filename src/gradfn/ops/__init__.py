@@ -4,82 +4,9 @@ Each family is one file: its rows, then the plain functions over them, and at it
 the names that are methods. `__all__` holds the names that PyTorch has in its main namespace.
 """
 
-from . import (
-    activation,
-    arithmetic,
-    classification,
-    comparison,
-    complexes,
-    contraction,
-    conversion,
-    distance,
-    dropouts,
-    einstein,
-    embeddings,
-    extrema,
-    filling,
-    indexing,
-    joining,
-    loss,
-    norms,
-    powers,
-    products,
-    quantiles,
-    reduction,
-    restructure,
-    rounding,
-    sampling,
-    scan,
-    scatter,
-    shaping,
-    softmaxes,
-    sorting,
-    splitting,
-    subscript,
-    transcendental,
-    view,
-    view_copies,
-    windows,
-)
+from types import ModuleType
 
-FAMILIES = (
-    activation,
-    arithmetic,
-    classification,
-    comparison,
-    complexes,
-    contraction,
-    conversion,
-    distance,
-    dropouts,
-    einstein,
-    embeddings,
-    extrema,
-    filling,
-    indexing,
-    joining,
-    loss,
-    norms,
-    powers,
-    products,
-    quantiles,
-    reduction,
-    restructure,
-    rounding,
-    sampling,
-    scan,
-    scatter,
-    shaping,
-    softmaxes,
-    sorting,
-    splitting,
-    subscript,
-    transcendental,
-    view,
-    view_copies,
-    windows,
-)
-
+from . import subscript
 from .activation import *
 from .activation import (
     hardshrink_backward,
@@ -118,16 +45,16 @@ from .indexing import (
     index_fill_value,
     index_put_at,
     index_select_backward,
-    strided_scatter,
     masked_scatter_backward,
     masked_select_backward,
+    strided_scatter,
     take_backward,
     zeros_like,
     zeros_of,
 )
+from .joining import *
 from .loss import *
 from .loss import binary_cross_entropy_backward
-from .joining import *
 from .norms import *
 from .norms import vector_norm
 from .powers import *
@@ -136,13 +63,13 @@ from .products import linear, trilinear
 from .quantiles import *
 from .reduction import *
 from .reduction import unsum
+from .restructure import *
 from .rounding import *
 from .sampling import *
-from .restructure import *
 from .scan import *
 from .scan import recurrence, shift
-from .scatter import *
-from .scatter import gather_backward
+from .scattering import *
+from .scattering import gather_backward
 from .shaping import *
 from .shaping import blocks, repeat, unblock, unrepeat
 from .softmaxes import *
@@ -150,9 +77,9 @@ from .softmaxes import log_softmax_backward, softmax_backward
 from .sorting import *
 from .splitting import *
 from .transcendental import *
-from .view import *
-from .view import base_of, expand, view_of
 from .view_copies import *
+from .views import *
+from .views import base_of, expand, view_of
 from .windows import *
 from .windows import (
     diagonal_backward,
@@ -162,3 +89,5 @@ from .windows import (
     unfold,
     unfold_backward,
 )
+
+FAMILIES = [m for m in list(vars().values()) if isinstance(m, ModuleType) and hasattr(m, "METHODS")]

@@ -58,18 +58,20 @@ class Operator:
     def __init__(
         self,
         signature: str,
+        /,  # a formula may be called `self`
+        *,
         kernel: Function,
-        promote: Promotion,
-        numbers: bool | Literal["later"],
-        refuses: str,
-        exact_numbers: bool,
-        node: str | None,
-        results: tuple[str, ...] | type[list[Any]] | type[Results],
-        view: bool,
-        joint: Formula | None,
-        tangent: Any,
-        batch: Any,
-        formulas: dict[str, Formula],
+        promote: Promotion = None,
+        numbers: bool | Literal["later"] = True,
+        refuses: str = "",
+        exact_numbers: bool = False,
+        node: str | None = None,
+        results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
+        view: bool = False,
+        joint: Formula | None = None,
+        tangent: Any = None,
+        batch: Any = None,
+        **formulas: Formula,
     ) -> None:
         self.overload, self.parameters = _parse(signature, set(formulas))
         self.name = self.overload.split(".")[0]
@@ -155,23 +157,7 @@ def op(
 ) -> Function: ...
 @overload
 def op(signature: str, **row: Any) -> Callable[..., Tensor]: ...
-def op(
-    signature: str,
-    *,
-    kernel: Function,
-    promote: Promotion = None,
-    numbers: bool | Literal["later"] = True,
-    refuses: str = "",
-    exact_numbers: bool = False,
-    node: str | None = None,
-    results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
-    view: bool = False,
-    joint: Formula | None = None,
-    tangent: Any = None,
-    batch: Any = None,
-    doc: str | None = None,
-    **formulas: Formula,
-) -> Function:
+def op(signature: str, *, doc: str | None = None, **row: Any) -> Any:
     """Declare an operator; the function returned is compiled on its first call.
 
     `promote` applies PyTorch's type promotion to the tensor arguments (``"float"`` turns integers
@@ -187,21 +173,7 @@ def op(
     """
     from .emit import form
 
-    operator = Operator(
-        signature,
-        kernel,
-        promote,
-        numbers,
-        refuses,
-        exact_numbers,
-        node,
-        results,
-        view,
-        joint,
-        tangent,
-        batch,
-        formulas,
-    )
+    operator = Operator(signature, **row)
     if operator.overload in registry:
         raise TypeError(f"operator {operator.overload} is declared twice")
     registry[operator.overload] = operator

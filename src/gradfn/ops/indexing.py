@@ -14,7 +14,7 @@ from ..raw.strided import geometry
 from ..raw.strided import strided_scatter as scatter_strided
 from .declare import op
 from .emit import inplace
-from .scatter import gather
+from .scattering import gather
 
 if TYPE_CHECKING:
     from ..tensor import Tensor

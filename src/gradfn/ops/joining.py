@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from ..autograd.variable import Variable
 from .declare import op
-from .view import reshape, unsqueeze
+from .views import reshape, unsqueeze
 
 if TYPE_CHECKING:
     from ..tensor import Tensor

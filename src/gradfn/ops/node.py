@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import raw
-from ..autograd.node import AccumulateGrad, Array, Metadata, Node, Status, stale
 from ..autograd.memory import UNTRACKED, Memory
+from ..autograd.node import AccumulateGrad, Array, Metadata, Node, Status, stale
 from ..autograd.saved import SavedTensor
 from ..autograd.variable import Variable
 from ..autograd.where import internal_files
@@ -110,7 +110,7 @@ class OperatorNode(Node):
     def raw_saved(self) -> dict[str, Any]:
         """The saved tensors as objects that take hooks; from now on the node asks them."""
         if not isinstance(self.status, Packed):
-            saved = {}
+            saved: dict[str, Any] = {}
             for name in (*self.saved_inputs, *self.saved_results):
                 value, output_nr = self.saved_value(name), self.saved_results.get(name)
                 if isinstance(value, list):

@@ -10,7 +10,7 @@ from ..autograd.variable import Variable
 from ..shapes import broadcast_shapes
 from .declare import op
 from .emit import inplace
-from .view import unsafe_view
+from .views import unsafe_view
 
 __all__ = [
     "addbmm",

@@ -10,7 +10,7 @@ from ..autograd.grad_mode import get_mode
 from ..autograd.inplace import check_target, rebase
 from ..raw.strided import geometry
 from .declare import op
-from .view import unsqueeze_to
+from .views import unsqueeze_to
 
 if TYPE_CHECKING:
     from ..tensor import Tensor

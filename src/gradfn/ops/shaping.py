@@ -19,8 +19,8 @@ from .emit import inplace
 from .indexing import index_select, masked_select
 from .joining import listed_tensors, stack
 from .reduction import sum
-from .view import expand_size, flatten, reshape, unsafe_view, unsqueeze, view_shape
 from .view_copies import diagonal_copy
+from .views import expand_size, flatten, reshape, unsafe_view, unsqueeze, view_shape
 
 if TYPE_CHECKING:
     from ..tensor import Tensor

@@ -16,7 +16,7 @@ from ..autograd.variable import Variable
 from .conversion import type_name
 from .filling import copy_, fill_
 from .indexing import index_at, index_put_, positions
-from .view import alias, expand_size, reshape, unsqueeze, view_shape
+from .views import alias, expand_size, reshape, unsqueeze, view_shape
 from .windows import select, slice_dim
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from ..raw.strided import geometry
 from ..shapes import sizes_of
-from . import splitting, view, windows
+from . import splitting, views, windows
 from .declare import PLAIN, op
 
 if TYPE_CHECKING:
@@ -66,25 +66,25 @@ def copying(function: Callable[..., Any]) -> Callable[..., Tensor]:
     return copied
 
 
-alias_copy = copying(view.alias)
+alias_copy = copying(views.alias)
 diagonal_copy = copying(windows.diagonal)
-expand_size = copying(view.expand_size)
-permute_dims = copying(view.permute_dims)
+expand_size = copying(views.expand_size)
+permute_dims = copying(views.permute_dims)
 select_copy = copying(windows.select)
 slice_copy = copying(windows.slice_dim)
 split_by_size = copying(splitting.split_by_size)
 split_by_sizes = copying(splitting.split_by_sizes)
 squeeze_all, squeeze_dim, squeeze_dims = map(
-    copying, (view.squeeze_all, view.squeeze_dim, view.squeeze_dims)
+    copying, (views.squeeze_all, views.squeeze_dim, views.squeeze_dims)
 )
-t_copy = copying(view.t)
-transpose_copy = copying(view.transpose)
+t_copy = copying(views.t)
+transpose_copy = copying(views.transpose)
 unbound = copying(splitting.unbound)
 unfold_copy = copying(windows.unfold)
-unsqueeze_copy = copying(view.unsqueeze)
+unsqueeze_copy = copying(views.unsqueeze)
 view_as_complex_copy = copying(windows.view_as_complex)
 view_as_real_copy = copying(windows.view_as_real)
-view_shape, view_dtype = copying(view.view_shape), copying(view.view_dtype)
+view_shape, view_dtype = copying(views.view_shape), copying(views.view_dtype)
 window = copying(windows.window)
 narrow_slice = op(
     "narrow_copy(self, dim, start, end)",

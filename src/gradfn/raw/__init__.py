@@ -16,11 +16,11 @@ from .products import *
 from .ranges import *
 from .reduction import *
 from .scan import *
-from .scatter import *
+from .scattering import *
 from .shaping import *
 from .softmaxes import *
 from .sorting import *
-from .view import *
 from .strided import strided_base as base_of
 from .strided import strided_scatter
 from .strided import strided_view as view_of
+from .views import *

@@ -10,7 +10,7 @@ from .. import dtypes
 from ..shapes import broadcast_shapes
 from .copying import to_copy
 from .indexing import on_a_copy
-from .view import expand
+from .views import expand
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import wrap_dim
-from .view import EVERYTHING, diagonal
+from .views import EVERYTHING, diagonal
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]

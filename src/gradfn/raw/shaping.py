@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import wrap_dim, wrap_dims
-from .view import EVERYTHING, diagonal, slice_dim, split, split_with_sizes
+from .views import EVERYTHING, diagonal, slice_dim, split, split_with_sizes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

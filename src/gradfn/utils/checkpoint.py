@@ -14,8 +14,8 @@ import numpy as np
 from .. import random
 from ..autograd.backward import backward
 from ..autograd.function import Function
-from ..autograd.graph import saved_tensors_hooks
 from ..autograd.grad_mode import ModeChange, get_mode
+from ..autograd.graph import saved_tensors_hooks
 from ..autograd.passes import running
 from ..autograd.variable import LEAF, Variable
 
@@ -26,7 +26,7 @@ class CheckpointError(RuntimeError):
     """The recomputation did not save what the first run had saved."""
 
 
-class _StopRecomputation(Exception):
+class _StopRecomputationError(Exception):
     """Everything that was needed has been recomputed."""
 
 
@@ -196,7 +196,7 @@ class _Frame:
             if (holder := self.holders[index]()) is not None:
                 holder.values[key] = value
             if self.early_stop and count == len(self.holders):
-                raise _StopRecomputation
+                raise _StopRecomputationError
             return value
 
         with (
@@ -204,7 +204,7 @@ class _Frame:
             ModeChange(grad=self.mode.grad, saved_hooks=self.mode.saved_hooks),
             saved_tensors_hooks(keep, lambda value: value),
             self.recompute_context,
-            contextlib.suppress(_StopRecomputation),
+            contextlib.suppress(_StopRecomputationError),
         ):
             self.function(*_SavedInputs.arguments(self.inputs.grad_fn), **self.kwargs)
         if count != len(self.holders) and self.compare and not self.early_stop:

@@ -11,7 +11,7 @@ from ..autograd.variable import Variable
 from ..shapes import broadcast_shapes, wrap_dim
 from .declare import op
 from .emit import inplace
-from .view import expand_size, reshape
+from .views import expand_size, reshape
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
