@@ -304,6 +304,15 @@ def test_gradients_of_a_batch_can_be_differentiated() -> None:
     assert close(batch.grad, np.broadcast_to(3 * x.detach().numpy() ** 2, (2, 2)))
 
 
+def test_no_grad_does_not_matter_to_create_graph() -> None:
+    x, batch = double([1.0, 2.0], True), double([[1.0, 2.0]], True)
+    y = x**3
+    with gradfn.no_grad():
+        (found,) = gradfn.autograd.grad(y, x, batch, create_graph=True, is_grads_batched=True)
+    found.sum().backward()
+    assert close(x.grad, [6.0, 24.0]) and close(batch.grad, [[3.0, 12.0]])
+
+
 def test_unused_inputs_of_a_batch() -> None:
     x, y, batch = double([1.0], True), double([1.0, 2.0], True), double([[1.0], [2.0]])
     grad = gradfn.autograd.grad

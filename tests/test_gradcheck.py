@@ -370,7 +370,7 @@ def test_inputs_must_not_overlap(fast_mode: bool) -> None:
     x = double([[1.0], [2.0]]).expand(2, 3)
     with pytest.raises(RuntimeError, match="The 1th input has a dimension with stride 0"):
         gradcheck(lambda n, x: x * n, (2, x), fast_mode=fast_mode, raise_exception=False)
-    assert gradcheck(lambda x: x * 2, double([[1.0]]).expand(1, 1), fast_mode=fast_mode)
+    assert gradcheck(lambda x: x * 2, double([1.0]).expand(3)[:1], fast_mode=fast_mode)
 
 
 def test_checks_that_exclude_each_other() -> None:

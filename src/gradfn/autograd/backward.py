@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .engine import Root, run_backward
+from .grad_mode import set_grad_enabled
 from .node import Node
 from .readings import Captured
 from .variable import LEAF, Variable
@@ -117,7 +118,8 @@ def grad(
         return [captured[target] for target in targets]
 
     if is_grads_batched:
-        results = _batched(gradients, started_at, grad_outputs, keep)
+        with set_grad_enabled(create_graph):
+            results = _batched(gradients, started_at, grad_outputs, keep)
     else:
         results = gradients(grad_outputs, keep)
     for index, (tensor, result) in enumerate(zip(wanted, results, strict=True)):

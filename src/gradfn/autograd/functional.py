@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from .backward import grad, stacked
-from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from .grad_mode import enable_grad
 from .variable import Variable
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -92,7 +92,6 @@ def vjp(
         many_in, inputs = _inputs(inputs, "vjp", create_graph)
         many_out, outputs = _outputs(func(*inputs), "vjp", strict)
         v = _vector(v, outputs, many_out, "vjp", create_graph)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _grad(outputs, inputs, v, create_graph)
         result = _filled(found, inputs, strict, create_graph, BACK)
     return _as_given(outputs, many_out, create_graph), _as_given(result, many_in, create_graph)
@@ -121,7 +120,6 @@ def jvp(
         cotangents = _cotangents(outputs)
         linear = _grad(outputs, inputs, cotangents, create_graph=True)
         _check_requires_grad(linear, GRADIENT, strict)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _grad(linear, cotangents, v, create_graph)
         result = _filled(found, outputs, strict, create_graph, BACK_TRICK)
     return _as_given(outputs, many_out, create_graph), _as_given(result, many_out, create_graph)
@@ -218,7 +216,6 @@ def vhp(
         output = _single_element(func(*inputs), "vhp", strict)
         gradient = _grad([output], inputs, None, create_graph=True)
         _check_requires_grad(gradient, JACOBIAN, strict)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _grad(gradient, inputs, v, create_graph)
         result = _filled(found, inputs, strict, create_graph, DOUBLE_BACK)
     return _as_given((output,), False, create_graph), _as_given(result, many, create_graph)
@@ -247,7 +244,6 @@ def hvp(
         _check_requires_grad(gradient, JACOBIAN, strict)
         cotangents = _cotangents(inputs)
         linear = _grad(gradient, inputs, cotangents, create_graph=True)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _grad(linear, cotangents, v, create_graph)
         result = _filled(found, inputs, strict, create_graph, DOUBLE_BACK_TRICK)
     return _as_given((output,), False, create_graph), _as_given(result, many, create_graph)
