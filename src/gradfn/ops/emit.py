@@ -119,6 +119,7 @@ def emit(
         memory_of=runtime.memory_of,
         UNTRACKED=UNTRACKED,
         SCALARS=runtime.SCALARS,
+        NUMBERS=runtime.NUMBERS,
         ndarray=np.ndarray,
         get_mode=get_mode,
         getframe=_getframe,
@@ -231,16 +232,22 @@ def _read_arguments(operator: Operator) -> list[str]:
             lines += [f"e{i} = [t._edge for t in {name}]"]
         elif p.kind == OPTIONAL:
             lines += [f"if {name} is None: a{i} = e{i} = None"]
-            lines += [
-                f"elif {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"
-            ] * operator.numbers
+            if operator.numbers:
+                lines += _read_number("elif", name, i)
             lines += [f"else: {take}"]
         elif operator.numbers and i > 0:
-            lines += [f"if {name}.__class__ in SCALARS: a{i} = scalar({name}, a0); e{i} = None"]
-            lines += [f"else: {take}"]
+            lines += [*_read_number("if", name, i), f"else: {take}"]
         else:
             lines += [take]
     return ["        " + line for line in lines]
+
+
+def _read_number(test: str, name: str, i: int) -> list[str]:
+    return [
+        f"{test} {name}.__class__ in SCALARS:",
+        f"    a{i} = NUMBERS.get(({name}, {name}.__class__, a0.dtype)); e{i} = None",
+        f"    if a{i} is None: a{i} = scalar({name}, a0)",
+    ]
 
 
 def _promotion(operator: Operator) -> list[str]:

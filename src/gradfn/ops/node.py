@@ -99,7 +99,7 @@ class OperatorNode(Node):
         return value
 
     def pack(self, pack: Any, unpack: Any) -> None:
-        numbers = [n for n in self.saved_inputs if isinstance(getattr(self, f"v_{n}"), np.generic)]
+        numbers = [n for n in self.saved_inputs if _is_number(getattr(self, f"v_{n}"))]
         for name, saved in self.raw_saved().items():
             if name in numbers:
                 continue
@@ -216,6 +216,11 @@ def _emit(operator: Operator) -> type[OperatorNode]:
         setattr(made, f"_raw_saved_{n}", property(partial(_raw_saved, name=n)))
     result: type[OperatorNode] = made
     return result
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a saved value was a Python number: their arrays are shared and never written to."""
+    return isinstance(value, np.ndarray) and value.ndim == 0 and not value.flags.writeable
 
 
 def _raw_saved(node: OperatorNode, name: str) -> Any:

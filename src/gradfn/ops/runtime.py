@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SCALARS = {bool: dtypes.BOOL, int: dtypes.INT, float: dtypes.FLOAT, complex: dtypes.COMPLEX}
 _WIDE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
+NUMBERS: dict[tuple[Any, ...], Array] = {}
+MANY_NUMBERS = 4096
 _CATEGORY = {"b": dtypes.BOOL, "u": dtypes.INT, "i": dtypes.INT, "c": dtypes.COMPLEX}
 
 
@@ -39,15 +41,18 @@ def differentiable(array: Array) -> bool:
 
 
 def scalar(value: Any, like: Array) -> Any:
-    """The number `value` in the dtype of `like`, or in full where that would lose its kind."""
-    if SCALARS[value.__class__] > category(like) or like.dtype.char == "e":
-        return _WIDE[value.__class__](value)
-    if abs(value) > 60000:
-        return _narrowed(np.array(value, _WIDE[value.__class__]), like.dtype)[()]
-    try:
-        return like.dtype.type(value)
-    except OverflowError:  # an integer too large for the dtype wraps around
-        return np.array(value, np.int64).astype(like.dtype)[()]
+    """The number `value` as an array in the dtype of `like`, or in full where that would lose its
+    kind. Programs use the same few numbers again and again: `NUMBERS` keeps their arrays."""
+    kind = value.__class__
+    array = np.array(value, _WIDE[kind])
+    if SCALARS[kind] <= category(like) and like.dtype.char != "e":
+        array = _narrowed(array, like.dtype)
+    array.setflags(write=False)
+    if value != 0 or kind is int:  # -0.0 is found as 0.0
+        if len(NUMBERS) >= MANY_NUMBERS:
+            NUMBERS.clear()
+        NUMBERS[value, kind, like.dtype] = array
+    return array
 
 
 def _narrowed(array: Any, dtype: np.dtype[Any]) -> Any:
