@@ -70,8 +70,9 @@ def _walk(order: list[Node], reading: Arrays, create_graph: bool, freed: Freed |
         with np.errstate(all="ignore"):
             for node in order:
                 grad = arrived.pop(node, None)
-                if grad is None:
-                    continue
+                defined = grad is not None
+                if not defined and node.outputs != 1:
+                    grad = [None] * node.outputs_now()
                 hooks = node.hooks
                 if hooks is not None:
                     grad = call_tensor_hooks(node, grad, reading)
@@ -81,7 +82,9 @@ def _walk(order: list[Node], reading: Arrays, create_graph: bool, freed: Freed |
                         continue
                 if hooks is not None and hooks.pre:
                     grad = call_pre_hooks(node, grad, reading)
-                if mode.anomaly:
+                if not defined:
+                    grads = node.undefined(grad, create_graph)
+                elif mode.anomaly:
                     grads = watched(node, grad, create_graph, mode.check_nan)
                 else:
                     grads = node.backward_tensors(grad) if create_graph else node.backward(grad)

@@ -143,6 +143,9 @@ class BackwardCFunction(FunctionCtx, Node):
             grad = [self._zeros(i) if g is None else g for i, g in enumerate(grad)]
         return self._checked(self.apply(*grad))
 
+    def undefined(self, grad: Any, create_graph: bool) -> tuple[Any, ...]:
+        return self.backward_tensors(grad) if create_graph else self.backward(grad)
+
     def apply(self, *grads: Any) -> Any:
         """The rule as the user wrote it, called with tensors."""
         cls = self._forward_cls

@@ -75,6 +75,12 @@ class Node:
         """The same rule read on tensors, so that it is recorded itself."""
         raise NotImplementedError(f"derivative for {self.name()} is not implemented")
 
+    def undefined(self, grad: Any, create_graph: bool) -> tuple[Any, ...]:
+        """The gradients of the inputs where none has come for any output: None."""
+        if self.status is not None:
+            self.status.node(self)
+        return (None,) * len(self.next)
+
     def release(self, freed: Freed) -> None:
         """Drop the saved values; `freed` tells by which backward pass."""
 
@@ -264,6 +270,10 @@ class AccumulateGrad(Node):
 
     def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
         self.variable.accumulate_tensor(grad)
+        self._after()
+        return ()
+
+    def undefined(self, grad: Any, create_graph: bool) -> tuple[Any, ...]:
         self._after()
         return ()
 

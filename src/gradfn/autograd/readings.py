@@ -75,7 +75,7 @@ class Arrays:
 
     def result(self, value: Any) -> Any:
         """`value` as the pass hands it out for good."""
-        return None if value is None else Variable.wrap(np.array(value))
+        return None if value is None else Variable.wrap(np.array(value, order="C"))
 
     def capture(self, node: Node, grad: Any) -> None:
         """Note the gradients of those outputs of `node` that were asked for."""
@@ -91,17 +91,19 @@ class Arrays:
 
     def checked(self, result: Any, given: Any, hook: Any) -> Any:
         """The tensor that `hook` returned, which must fit the gradient it was `given`."""
+        if given is None:
+            raise RuntimeError("can't replace a None gradient with a non-None value")
         name = getattr(hook, "__name__", repr(hook))
         if not isinstance(result, Variable):
             raise TypeError(
                 f"expected Variable, but hook '{name}' returned {type(result).__name__}"
             )
-        if given is not None and result._array.shape != given._array.shape:
+        if result._array.shape != given._array.shape:
             raise RuntimeError(
                 f"hook '{name}' has changed the size of value: it was given a gradient of shape "
                 f"{list(given._array.shape)} and returned {list(result._array.shape)}"
             )
-        if given is not None and result._array.dtype != given._array.dtype:
+        if result._array.dtype != given._array.dtype:
             raise RuntimeError(
                 f"hook '{name}' has changed the type of value (was {given.dtype} got "
                 f"{result.dtype})"
