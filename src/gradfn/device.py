@@ -117,16 +117,16 @@ cpu = device("cpu")
 
 
 def check_device(where: Any) -> None:
-    """Refuse to put a tensor anywhere but on the CPU; None is the CPU."""
+    """Refuse to put a tensor anywhere but on the CPU; None is the CPU.
+
+    AssertionError for CUDA and RuntimeError for the others, as from PyTorch's build for the CPU.
+    """
     if where is None or (found := device(where)).type == "cpu":
         return
+    why = f"gradfn has tensors on the CPU only, and device='{found}' was asked for"
     if found.type == "cuda":
-        phrase = "Torch not compiled with CUDA enabled"
-    else:
-        phrase = f"PyTorch is not linked with support for {found.type} devices"
-    raise RuntimeError(
-        f"{phrase}: gradfn has tensors on the CPU only, and device='{found}' was asked for"
-    )
+        raise AssertionError(f"Torch not compiled with CUDA enabled: {why}")
+    raise RuntimeError(f"PyTorch is not linked with support for {found.type} devices: {why}")
 
 
 def get_default_device() -> device:

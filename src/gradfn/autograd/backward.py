@@ -125,12 +125,12 @@ def grad(
     for index, (tensor, result) in enumerate(zip(wanted, results, strict=True)):
         if result is None and materialize_grads:
             shape, dtype = targets[index][0].metadata_of(targets[index][1])
-            results[index] = Variable.wrap(np.zeros(shape, dtype))
+            results[index] = Variable.wrap(np.zeros(shape, dtype), LEAF if create_graph else None)
         elif result is None and not allow_unused:
             raise RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                f"allow_unused=True if this is the desired behavior. It is input {index}, of shape "
-                f"{list(tensor.shape)}."
+                f"The differentiated Tensor at index {index} appears to not have been used in the "
+                "graph. Set allow_unused=True if this is the desired behavior. It has shape "
+                f"{list(targets[index][0].metadata_of(targets[index][1]).shape)}."
             )
     return tuple(results)
 

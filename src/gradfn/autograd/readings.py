@@ -40,12 +40,12 @@ class Arrays:
         node, nr = edge
         if node.outputs == 1:
             if grad.shape != node.shape or grad.dtype is not node.dtype:
-                grad = self.conform(grad, node.metadata_of(0), by)
+                grad = self.conform(grad, node.metadata_of(0), by, edge)
             known = self.arrived.get(node)
             self.arrived[node] = grad if known is None else self.add(known, grad, edge)
         else:
             slots = self.arrived.setdefault(node, [None] * node.outputs_now())
-            grad = self.conform(grad, node.metadata_of(nr), by)
+            grad = self.conform(grad, node.metadata_of(nr), by, edge)
             slots[nr] = grad if slots[nr] is None else self.add(slots[nr], grad, edge)
 
     def add(self, known: Any, grad: Any, edge: Edge) -> Any:
@@ -55,13 +55,13 @@ class Arrays:
             self.summed.add(edge)
         return known + grad
 
-    def conform(self, grad: Any, due: Metadata, by: Node | None) -> Any:
+    def conform(self, grad: Any, due: Metadata, by: Node | None, edge: Edge) -> Any:
         """`grad` summed over broadcast dimensions and cast: Note [Gradients fit their tensor]."""
         if grad.dtype.kind == "c" and due.dtype.kind != "c":
             grad = grad.real
         if grad.shape != due.shape:
             grad = np.add.reduce(
-                grad, broadcast_axes(grad.shape, due.shape, by), keepdims=True, out=...
+                grad, broadcast_axes(grad.shape, due.shape, by, edge), keepdims=True, out=...
             ).reshape(due.shape)
         return grad if grad.dtype == due.dtype else grad.astype(due.dtype)
 
@@ -117,12 +117,12 @@ class Tensors(Arrays):
     def add(self, known: Any, grad: Any, edge: Edge) -> Any:
         return known + grad
 
-    def conform(self, grad: Any, due: Metadata, by: Node | None) -> Any:
+    def conform(self, grad: Any, due: Metadata, by: Node | None, edge: Edge) -> Any:
         array = grad._array
         if array.dtype.kind == "c" and due.dtype.kind != "c":
             grad = grad.real
         if array.shape != due.shape:
-            axes = broadcast_axes(array.shape, due.shape, by)
+            axes = broadcast_axes(array.shape, due.shape, by, edge)
             grad = grad.sum(axes, keepdim=True).reshape(due.shape)
         return grad if array.dtype == due.dtype else grad.to(from_numpy(due.dtype))
 
@@ -137,17 +137,20 @@ class Tensors(Arrays):
 
 
 def broadcast_axes(
-    shape: tuple[int, ...], due: tuple[int, ...], by: Node | None
+    shape: tuple[int, ...], due: tuple[int, ...], by: Node | None, edge: Edge
 ) -> tuple[int, ...]:
     """Note [Gradients fit their tensor]: formulas ignore broadcasting. The axes over which a
     gradient of `shape` is summed to reach an input of shape `due`, which was broadcast to it."""
     extra = len(shape) - len(due)
     fits = extra >= 0 and all(d in (1, s) for d, s in zip(due, shape[extra:], strict=True))
     if not fits:
-        source = f"Function {by.name()}" if by else "The pass"
+        source, made = "The caller", ""
+        if by is not None:
+            source, made = f"Function {by.name()}", f"; it was made at {by.where}"
+        index = 0 if by is None else by.next.index(edge)
         raise RuntimeError(
-            f"{source} returned an invalid gradient - got {list(shape)} but expected shape "
-            f"compatible with {list(due)}" + (f"; it was made at {by.where}" if by else "")
+            f"{source} returned an invalid gradient at index {index} - got {list(shape)} but "
+            f"expected shape compatible with {list(due)}{made}"
         )
     aligned = zip(due, shape[extra:], strict=True)
     return (*range(extra), *(extra + axis for axis, (d, s) in enumerate(aligned) if d != s))

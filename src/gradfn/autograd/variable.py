@@ -94,7 +94,7 @@ class Variable:
             return self
         if requires_grad and from_numpy(self._array.dtype).category < FLOAT:
             raise RuntimeError(
-                "only Tensors of floating point and complex dtype can require gradients; this one "
+                "only Tensors of floating point dtype can require gradients, or complex ones; this one "
                 f"has dtype {from_numpy(self._array.dtype)}"
             )
         newly = requires_grad and not self.requires_grad

@@ -44,7 +44,7 @@ def scalar(value: Any, like: Array) -> Any:
     """The number `value` as an array in the dtype of `like`, or in full where that would lose its
     kind. Programs use the same few numbers again and again: `NUMBERS` keeps their arrays."""
     kind = value.__class__
-    array = np.array(value, _WIDE[kind])
+    array: Array = np.array(value, _WIDE[kind])
     if SCALARS[kind] <= category(like) and like.dtype.char != "e":
         array = _narrowed(array, like.dtype)
     array.setflags(write=False)
