@@ -15,9 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gradfn
 from gradfn import from_numpy
 from gradfn.random import Generator, default_generator, initial_seed, manual_seed, seed
 from gradfn.raw import random as raw
+from gradfn.raw.copying import dense_axes
 from gradfn.raw.random.floats import multiply_add, quiet
 from parity import not_mkl
 
@@ -277,11 +279,11 @@ def test_a_rounded_up_bound_is_excluded() -> None:
     assert values.max() < 2
 
 
-def test_memory_order() -> None:
+def test_dense_axes() -> None:
     array = np.empty((2, 3, 4)).transpose(2, 0, 1)
-    assert raw.memory_order(array) == (1, 2, 0)
-    assert raw.memory_order(np.empty((2, 3))) == (0, 1)
-    assert raw.memory_order(np.empty(())) == ()
+    assert dense_axes(array) == (1, 2, 0)
+    assert dense_axes(np.empty((2, 3))) == (0, 1)
+    assert dense_axes(np.empty(())) == ()
 
 
 def test_integers_beyond_a_floating_dtype_warn() -> None:
@@ -667,11 +669,22 @@ def test_in_place_samplers_follow_memory(oracle: ModuleType, axes: tuple[int, ..
     tensor = oracle.empty(4, 5, 6)[:, ::2].permute(axes)
     generator = seeded()
     oracle.manual_seed(42)
-    in_memory = array.transpose(raw.memory_order(array))
-    in_memory[...] = raw.uniform(generator, in_memory.shape, f32)
-    np.testing.assert_array_equal(array, tensor.uniform_().numpy())
-    in_memory[...] = raw.normal(generator, in_memory.shape, f32, contiguous=False)
-    np.testing.assert_array_equal(array, tensor.normal_().numpy())
+    drawn = raw.in_memory_order(raw.uniform, generator, array)
+    np.testing.assert_array_equal(drawn, tensor.uniform_().numpy())
+    drawn = raw.in_memory_order(raw.normal, generator, array, contiguous=False)
+    np.testing.assert_array_equal(drawn, tensor.normal_().numpy())
+
+
+def test_expanded_inputs_are_drawn_for_in_pytorch_s_order(oracle: ModuleType) -> None:
+    halves = np.full((3, 4), 0.5, f32)
+    ours = from_numpy(halves).t().expand(2, 4, 3)
+    theirs = oracle.from_numpy(halves).t().expand(2, 4, 3)
+    oracle.manual_seed(42), manual_seed(42)
+    for name, arguments in (("bernoulli", ()), ("dropout", (0.5, True))):
+        mine = getattr(gradfn, name)(ours, *arguments)
+        expected = getattr(oracle, name)(theirs, *arguments)
+        np.testing.assert_array_equal(mine.numpy(), expected.numpy())
+        assert mine.stride() == expected.stride()
 
 
 @pytest.mark.parametrize("drawn", [0, 1, 623, 624, 625, 5000])

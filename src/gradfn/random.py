@@ -12,7 +12,8 @@ from .autograd.variable import Variable
 from .device import cpu
 from .device import device as Device
 from .missing import missing
-from .raw.random import Array, MersenneTwister
+from .raw.numbers import Array
+from .raw.random import MersenneTwister
 
 if TYPE_CHECKING:
     from .tensor import Tensor

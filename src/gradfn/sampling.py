@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from . import dtypes
 from .creation import Options, like, made, shape_of, storage
-from .ops.sampling import generator_of, in_memory_order
+from .ops.sampling import generator_of
 from .random import Generator
 from .raw import random
 
@@ -110,7 +110,8 @@ def rand_like(
 ) -> Tensor:
     """Uniform numbers in [0, 1) in the shape and dtype of `input`."""
     array = like("rand_like", input, options)
-    return made("rand_like", in_memory_order(random.uniform, array, generator), options)
+    drawn = random.in_memory_order(random.uniform, generator_of(generator), array)
+    return made("rand_like", drawn, options)
 
 
 def randn_like(
@@ -118,8 +119,9 @@ def randn_like(
 ) -> Tensor:
     """Standard normal numbers in the shape and dtype of `input`."""
     array = like("randn_like", input, options)
-    contiguous = array.flags.c_contiguous
-    drawn = in_memory_order(random.normal, array, generator, contiguous=contiguous)
+    drawn = random.in_memory_order(
+        random.normal, generator_of(generator), array, contiguous=array.flags.c_contiguous
+    )
     return made("randn_like", drawn, options)
 
 
@@ -134,6 +136,5 @@ def randint_like(
     """Integers in [low, high) in the shape and dtype of `input`; one bound alone is high."""
     low, high = _bounds("randint_like", list(bounds), low, high)
     array = like("randint_like", input, options)
-    return made(
-        "randint_like", in_memory_order(random.randint, array, generator, low, high), options
-    )
+    drawn = random.in_memory_order(random.randint, generator_of(generator), array, low, high)
+    return made("randint_like", drawn, options)

@@ -15,6 +15,7 @@ from ..autograd.variable import Variable
 from ..creation import empty, written
 from ..random import Generator, default_generator
 from ..raw import random
+from ..raw.copying import dense_axes
 from ..shapes import broadcast_shapes
 from .arithmetic import constant
 from .declare import op
@@ -35,36 +36,24 @@ def generator_of(given: Any) -> Generator:
     return given
 
 
-def in_memory_order(
-    sampler: Callable[..., Array], target: Array, generator: Any, *arguments: Any, **options: Any
-) -> Array:
-    """Numbers for the elements of `target`, drawn in the order of its memory."""
-    axes = random.memory_order(target)
-    shape = tuple(target.shape[axis] for axis in axes)
-    drawn = sampler(generator_of(generator), shape, target.dtype, *arguments, **options)
-    return drawn.transpose(np.argsort(axes))
-
-
 def _sampling(sampler: Callable[..., Array]) -> Callable[..., Array]:
     """The kernel that replaces an array by numbers of a distribution."""
 
     def kernel(self: Array, *arguments: Any, generator: Any = None) -> Array:
-        return in_memory_order(sampler, self, generator, *arguments)
+        return random.in_memory_order(sampler, generator_of(generator), self, *arguments)
 
     return kernel
 
 
 def _normal(self: Array, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Array:
-    contiguous = self.flags.c_contiguous
-    return in_memory_order(random.normal, self, generator, mean, std, contiguous=contiguous)
+    return random.in_memory_order(
+        random.normal, generator_of(generator), self, mean, std, contiguous=self.flags.c_contiguous
+    )
 
 
 def _bernoulli_by_tensor(self: Array, p: Array, *, generator: Any = None) -> Array:
-    axes = random.memory_order(self)
-    probabilities = np.broadcast_to(p, self.shape).transpose(axes)
-    shape = probabilities.shape
-    drawn = random.bernoulli(generator_of(generator), shape, self.dtype, probabilities)
-    return drawn.transpose(np.argsort(axes))
+    probabilities = np.broadcast_to(p, self.shape).transpose(dense_axes(self))
+    return random.in_memory_order(random.bernoulli, generator_of(generator), self, probabilities)
 
 
 fresh_uniform = op(
@@ -101,8 +90,8 @@ random_between = op(
 )
 random_below = op(
     "random.to(self, to, *, generator=None)",
-    kernel=lambda self, to, *, generator=None: in_memory_order(
-        random.randint, self, generator, 0, to
+    kernel=lambda self, to, *, generator=None: random.in_memory_order(
+        random.randint, generator_of(generator), self, 0, to
     ),
     node="RandomBackward1",
     self=constant,
@@ -128,7 +117,9 @@ bernoulli_of_tensor = op(
 )
 bernoulli_draw = op(
     "bernoulli(self, *, generator=None)",
-    kernel=lambda self, *, generator=None: _bernoulli_by_tensor(self, self, generator=generator),
+    kernel=lambda self, *, generator=None: random.bernoulli(
+        generator_of(generator), self.shape, self.dtype, self
+    ),
     self=constant,
 )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .elementwise import clamp, erf
 from .numbers import Array, in_single
-from .random import MersenneTwister, bernoulli, memory_order
+from .random import MersenneTwister, bernoulli, in_memory_order
 
 __all__ = [
     "celu",
@@ -131,10 +131,7 @@ def hardtanh_backward(grad_output: Array, self: Array, min_val: float, max_val: 
 
 def dropout_noise(generator: MersenneTwister, like: Array, p: float) -> Array:
     """What `like` is multiplied by: 0 with probability p, else 1 / (1 - p)."""
-    order = memory_order(like)
-    shape = tuple(like.shape[axis] for axis in order)
-    kept = bernoulli(generator, shape, like.dtype, 1 - p)
-    return _scaled(kept.transpose(np.argsort(order)), 1 - p)
+    return _scaled(in_memory_order(bernoulli, generator, like, 1 - p), 1 - p)
 
 
 @in_single

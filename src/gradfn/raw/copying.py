@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .numbers import Array
 
 __all__ = ["clone", "dense_axes", "empty_dense", "to_copy"]
 

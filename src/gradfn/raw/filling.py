@@ -10,9 +10,8 @@ from .. import dtypes
 from ..shapes import broadcast_shapes
 from .copying import to_copy
 from .indexing import on_a_copy
+from .numbers import Array
 from .views import expand
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 __all__ = ["copied_into", "fill", "zeroed"]
 

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..shapes import wrap_dim
+from ..shapes import Shape, wrap_dim
+from .numbers import Array
 from .views import EVERYTHING, diagonal
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Shape = tuple[int, ...]
 
 
 def out_of_bounds(index: int, dim: int, size: int) -> str:

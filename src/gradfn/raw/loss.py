@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..dtypes import from_numpy
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from .numbers import Array
 
 __all__ = [
     "binary_cross_entropy",

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .numbers import Array
 from .random.floats import cast, fma32, multiply_add, quiet
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 __all__ = ["arange", "linspace", "logspace"]
 

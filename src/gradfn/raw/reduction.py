@@ -14,6 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..shapes import wrap_dim, wrap_dims
 from .copying import to_copy
+from .numbers import Array
 
 __all__ = [
     "all",
@@ -46,7 +47,6 @@ __all__ = [
     "vector_norm",
 ]
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Dims = int | Sequence[int] | None
 
 RENORM_EPSILON = 1e-7

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .reduction import Array, cast, narrow_as, one_dim, refuse, wide
+from .numbers import Array
+from .reduction import cast, narrow_as, one_dim, refuse, wide
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp", "recurrence", "shift"]
 

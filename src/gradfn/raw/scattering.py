@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..shapes import wrap_dim
+from ..shapes import Shape, wrap_dim
 from .indexing import add_at, check_index_op, check_range
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Shape = tuple[int, ...]
+from .numbers import Array
 
 
 def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:

@@ -9,9 +9,8 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import wrap_dim, wrap_dims
+from .numbers import Array
 from .views import EVERYTHING, diagonal, slice_dim, split, split_with_sizes
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def _common_dtype(tensors: Sequence[Array]) -> np.dtype[Any]:

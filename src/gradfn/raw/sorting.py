@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .reduction import Array, nonempty, one_dim, picked, refuse
+from .numbers import Array
+from .reduction import nonempty, one_dim, picked, refuse
 
 __all__ = [
     "argsort",

@@ -10,9 +10,8 @@ from numpy.lib.stride_tricks import as_strided as _as_strided
 
 from .. import dtypes
 from ..shapes import infer_size, wrap_dim
+from .numbers import Array
 from .strided import Geometry
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 EVERYTHING: tuple[Any, ...] = (slice(None),)
 

@@ -7,24 +7,24 @@ PyTorch's numbers here are those of processors with AVX2 that are not Intel's: o
 `exponential`, and `bernoulli` with a number for p, from MKL's stream.
 
 Samplers return a new array, filled in row-major order. An in-place sampler visits its elements in
-the order of their memory: see `memory_order`.
+the order of their memory: see `in_memory_order`.
 """
 
 from .continuous import cauchy, exponential, uniform
 from .discrete import bernoulli, geometric, multinomial, poisson
 from .integers import randint, randperm
 from .normal import log_normal, normal
-from .twister import Array, MersenneTwister, memory_order
+from .order import in_memory_order
+from .twister import MersenneTwister
 
 __all__ = [
-    "Array",
     "MersenneTwister",
     "bernoulli",
     "cauchy",
     "exponential",
     "geometric",
+    "in_memory_order",
     "log_normal",
-    "memory_order",
     "multinomial",
     "normal",
     "poisson",

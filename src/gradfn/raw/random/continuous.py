@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ...shapes import Shape
+from ..numbers import Array
 from .floats import (
     FLOATING,
     as_complex,
@@ -18,7 +20,7 @@ from .floats import (
     require_continuous,
     require_floating,
 )
-from .twister import Array, MersenneTwister, Shape
+from .twister import MersenneTwister
 
 
 @quiet

@@ -8,9 +8,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ...shapes import Shape
+from ..numbers import Array
 from .continuous import exponential
 from .floats import FLOATING, WIDE_UNSIGNED, cast, not_implemented, quiet, require_floating
-from .twister import Array, MersenneTwister, Shape, memory_order
+from .order import in_memory_order
+from .twister import MersenneTwister
 
 
 def bernoulli(
@@ -114,9 +117,7 @@ def multinomial(
         chosen = _categories(generator, rows, n)
     else:
         # Exponential clocks whose rates are the weights: the first n to ring.
-        clocks = np.empty_like(rows)
-        by_memory = clocks.transpose(memory_order(clocks))
-        by_memory[...] = exponential(generator, by_memory.shape, rows.dtype)
+        clocks = in_memory_order(exponential, generator, rows)
         chosen = np.argsort(-(rows / clocks), axis=1, kind="stable")[:, :n]
     return chosen.reshape(*weights.shape[:-1], n)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .twister import Array
+from ..numbers import Array
 
 # Bits of the significand and largest number of each floating dtype; bfloat16 is no NumPy finfo.
 FLOATING = {

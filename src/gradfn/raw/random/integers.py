@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ...shapes import Shape
+from ..numbers import Array
 from .floats import FLOATING, WIDE_UNSIGNED, cast, not_implemented
-from .twister import Array, MersenneTwister, Shape
+from .twister import MersenneTwister
 
 
 def randint(

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from operator import length_hint
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[Any]
-Shape: TypeAlias = tuple[int, ...]
+from ..numbers import Array
 
 # The state as PyTorch's get_state() lays it out; what is not named is always zero.
 _STATE = np.dtype(
@@ -125,11 +123,3 @@ class MersenneTwister:
                 "bit_generator": "MT19937",
                 "state": {"key": key, "pos": 624 if left == 1 else position},
             }
-
-
-def memory_order(array: Array) -> Shape:
-    """The axes from the widest stride to the narrowest.
-
-    An in-place sampler fills `array.transpose(memory_order(array))` in row-major order.
-    """
-    return tuple(sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis])))
