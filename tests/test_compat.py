@@ -75,7 +75,7 @@ def test_names_are_missed_without_compat_too() -> None:
 
 
 FRONT_DOORS = """
-    accelerator autograd backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
+    _C accelerator autograd backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
     backends.mps backends.openmp cuda linalg mps nn nn.functional random utils version xpu
 """
 

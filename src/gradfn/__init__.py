@@ -75,7 +75,7 @@ cfloat, cdouble, bool = _dtypes.complex64, _dtypes.complex128, _dtypes.bool_
 newaxis = None
 
 # Imported when first used.
-_LATER = frozenset({"accelerator", "backends", "cuda", "lens", "mps", "xpu"})
+_LATER = frozenset({"_C", "accelerator", "backends", "cuda", "lens", "mps", "xpu"})
 _missing = _missing_from(__name__)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .autograd.node import Array
+from .autograd.grad_mode import get_mode
 from .autograd.variable import LEAF, Variable
 from .device import check_device
 from .fromdata import shared
@@ -26,7 +27,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Array:
     >>> gradfn.ones(2).numpy()
     array([1., 1.], dtype=float32)
     """
-    if self._edge is not None and not force:
+    if self._edge is not None and not force and get_mode().grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead. "
             "Gradients do not flow through NumPy."

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import from_numpy
 from .engine import Root, run_backward
 from .grad_mode import set_grad_enabled
 from .node import Node
@@ -248,7 +249,7 @@ def _root(tensor: Any, grad: Any, index: int, create_graph: bool) -> Root:
         if dtype.kind == "c":
             raise RuntimeError(
                 "grad can be implicitly created only for real scalar outputs but got "
-                f"{tensor.dtype}"
+                f"{from_numpy(dtype)}"
             )
         grad = Variable.wrap(np.ones(shape, dtype))
     elif not isinstance(grad, Variable):
@@ -262,7 +263,7 @@ def _root(tensor: Any, grad: Any, index: int, create_graph: bool) -> Root:
         raise RuntimeError(
             f"For complex Tensors, both grad_output and output are required to have the same "
             f"dtype. Mismatch in dtype: grad_output[{index}] has a dtype of {grad.dtype} and "
-            f"output[{index}] has a dtype of {tensor.dtype}."
+            f"output[{index}] has a dtype of {from_numpy(dtype)}."
         )
     return edge, grad if create_graph else grad._array
 

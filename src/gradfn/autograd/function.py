@@ -340,11 +340,12 @@ def _wrap_outputs(
         ctx.metas.append(Metadata(output._array.shape, output._array.dtype))
         differentiable = id(output) not in plain and output.dtype.category >= dtypes.FLOAT
         position = next((i for i, t in enumerate(inputs) if t is output), None)
+        again = any(output is t for t in wrapped)  # the same output twice: the last edge counts
         if id(output) in dirty and position is not None:
             if recorded and differentiable:
                 rebase(output, ctx, number, position)
         else:
-            if position is not None or output._edge is not None:
+            if not again and (position is not None or output._edge is not None):
                 output = _alias(output, as_view=position is not None)
             if output._base is not None:
                 output._view_kind = kind

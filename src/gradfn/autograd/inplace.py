@@ -135,7 +135,7 @@ def rebase(target: Any, node: Node, output_nr: int = 0, position: int = 0) -> No
             continue
         if view._view_kind is None or view is target:
             edge = root._view_of(geometry(root._array, view._array))._edge
-            if view is target and edge is not None:
+            if edge is not None:
                 _move_retained(view, *edge)
             view._edge = edge
         else:

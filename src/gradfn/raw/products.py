@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import from_numpy
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from .numbers import Array
 
 __all__ = [
     "addbmm",
@@ -57,6 +57,15 @@ def _name(array: Array) -> str:
 
 def _by(array: Array) -> str:
     return "x".join(map(str, array.shape))
+
+
+def in_wide(kernel: Callable[..., Array], *arguments: Any) -> Array:
+    """`kernel` of the arguments, with half precision computed in float32."""
+    dtype = arguments[0].dtype
+    if dtype.char not in _HALF:
+        return kernel(*arguments)
+    wide = [a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in arguments]
+    return kernel(*wide).astype(dtype)
 
 
 def matmul(self: Array, other: Array) -> Array:

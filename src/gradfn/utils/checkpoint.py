@@ -98,7 +98,9 @@ def checkpoint(
     frame.early_stop = early_stop and _early_stop
     forward_context, frame.recompute_context = context_fn()
     with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+    frame.complete = True
+    return result
 
 
 class _Key:
@@ -150,6 +152,7 @@ class _Frame:
         self.function, self.kwargs = function, kwargs
         self.rng_state = random.get_rng_state() if preserve_rng_state else None
         self.mode = get_mode()
+        self.complete = False  # a backward pass may run within the function itself
         self.inputs: Any = None
         if self.mode.grad:
             anchor = Variable.wrap(np.zeros(0, np.float32), LEAF)
@@ -185,6 +188,7 @@ class _Frame:
     def recompute(self, key: Any) -> None:
         """Run the function again, giving each living holder the tensor that it stands for."""
         count = 0
+        arguments = _SavedInputs.arguments(self.inputs.grad_fn)
 
         def keep(tensor: Any) -> Any:
             nonlocal count
@@ -206,10 +210,13 @@ class _Frame:
             self.recompute_context,
             contextlib.suppress(_StopRecomputationError),
         ):
-            self.function(*_SavedInputs.arguments(self.inputs.grad_fn), **self.kwargs)
-        if count != len(self.holders) and self.compare and not self.early_stop:
+            self.function(*arguments, **self.kwargs)
+        if self.complete and count != len(self.holders) and self.compare and not self.early_stop:
             raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                "torch.utils.checkpoint: trying to save more tensors during recomputation than "
+                f"during the original forward pass: {len(self.holders)} at first, then {count}."
+                if count > len(self.holders)
+                else "torch.utils.checkpoint: A different number of tensors was saved during the "
                 f"original forward and recomputation: {len(self.holders)} at first, then {count}."
             )
 
