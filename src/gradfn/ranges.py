@@ -11,6 +11,7 @@ import numpy as np
 from . import dtypes, raw
 from .autograd.variable import Variable
 from .creation import Options, made, storage
+from .raw.numbers import not_implemented
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -95,7 +96,7 @@ def _checked(name: str, start: Any, end: Any, step: Any, numpy: np.dtype[Any]) -
         )
     kind = dtypes.from_numpy(numpy)
     if kind.is_complex or kind is dtypes.bool_:
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind.scalar_name}'")
+        raise not_implemented(f"{name}_cpu", numpy)
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if step == 0:

@@ -6,12 +6,14 @@ names of their operators.
 """
 
 from .activation import *
+from .convolving import *
 from .copying import *
 from .elementwise import *
 from .embeddings import *
 from .filling import *
 from .indexing import *
 from .loss import *
+from .padding import *
 from .products import *
 from .ranges import *
 from .reduction import *

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .numbers import C_NAMES, Array, Kernel, converted, in_single, joined, refuse_bool, with_number
+from .numbers import (
+    C_NAMES,
+    Array,
+    Kernel,
+    converted,
+    in_single,
+    joined,
+    not_implemented,
+    refuse_bool,
+    with_number,
+)
 
 add = np.add
 sub = np.subtract
@@ -144,7 +154,7 @@ def copysign_scalar(self: Array, other: Any) -> Array:
 def pow(self: Any, exponent: Any) -> Array:
     result_kind = np.result_type(self, exponent).kind
     if result_kind == "b":
-        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+        raise not_implemented("pow", np.dtype(bool))
     if result_kind in "iu" and np.any(np.less(exponent, 0)):
         return _integer_pow(np.asarray(self), np.asarray(exponent))
     result: Array = np.power(self, exponent, out=...)

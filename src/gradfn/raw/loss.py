@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..dtypes import from_numpy
-from .numbers import Array
+from .numbers import HALF, Array, narrow_as, not_implemented, refuse, wide
 
 __all__ = [
     "binary_cross_entropy",
@@ -27,44 +27,36 @@ LEAST_VARIANCE = float(np.float32(1e-12))  # a constant of single precision in P
 
 
 def reduced(losses: Array, reduction: int) -> Array:
-    """The losses, their mean or their sum; half precision is summed in float32."""
+    """The losses, their mean or their sum; half precision is summed in single."""
     if reduction == NONE:
         return losses
-    wide = np.float32 if losses.dtype.itemsize == 2 else losses.dtype
-    total = np.add.reduce(losses, axis=None, dtype=wide, out=...)
+    total = np.add.reduce(wide(losses), axis=None, out=...)
     if reduction == MEAN:
         total = np.divide(total, losses.size, out=...)
-    return total.astype(losses.dtype, copy=False)
+    return narrow_as(total, losses)
 
 
-def _check_floating(array: Array, kernel: str) -> None:
-    dtype = from_numpy(array.dtype)
-    if not dtype.is_floating_point:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
-
-
-def _check_single(array: Array, kernel: str) -> None:
+def _refuse_half(kernel: str, self: Array) -> None:
     """Refuse half precision too, as PyTorch's kernels with loops over the classes do."""
-    _check_floating(array, kernel)
-    if array.dtype.itemsize == 2:
-        name = from_numpy(array.dtype).scalar_name
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+    refuse(kernel, self, "biuc")
+    if self.dtype.char in HALF:
+        raise not_implemented(kernel, self.dtype)
 
 
 def mse_loss(self: Array, target: Array, reduction: int) -> Array:
-    _check_floating(self, "mse_cpu")
+    refuse("mse_cpu", self, "biuc")
     return reduced(np.square(np.subtract(self, target, out=...), out=...), reduction)
 
 
 def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> Array:
-    _check_floating(self, "smooth_l1_cpu")
+    refuse("smooth_l1_cpu", self, "biuc")
     distance = np.abs(self - target)
     near = 0.5 * distance * distance / beta
     return reduced(np.where(distance < beta, near, distance - 0.5 * beta), reduction)
 
 
 def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Array:
-    _check_floating(self, "huber_cpu")
+    refuse("huber_cpu", self, "biuc")
     distance = np.abs(self - target.astype(self.dtype, copy=False))
     near = 0.5 * distance * distance
     far = delta * (distance - 0.5 * delta)
@@ -82,7 +74,7 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
 
 
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
-    _check_floating(self, "binary_cross_entropy")
+    refuse("binary_cross_entropy", self, "biuc")
     if self.dtype != target.dtype:
         got, due = from_numpy(target.dtype).scalar_name, from_numpy(self.dtype).scalar_name
         raise RuntimeError(f"Found dtype {got} but expected {due}")
@@ -103,7 +95,7 @@ def binary_cross_entropy_backward(g: Array, self: Array, target: Array) -> Array
 def binary_cross_entropy_with_logits(
     self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
 ) -> Array:
-    _check_floating(self, "log_sigmoid_cpu")
+    refuse("log_sigmoid_cpu", self, "biuc")
     log_sigmoid = np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))
     scale = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     losses = np.asarray((1 - target) * self - scale * log_sigmoid)
@@ -115,7 +107,7 @@ def _kept(
     self: Array, target: Array, weight: Array | None, ignore_index: int
 ) -> tuple[Array, Array]:
     """The target classes, 0 for those that are ignored, and the weights, 0 for those."""
-    _check_floating(self, "nll_loss_out_frame")
+    refuse("nll_loss_out_frame", self, "biuc")
     if target.dtype.char not in "lqB":
         got = from_numpy(target.dtype).scalar_name
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {got}")
@@ -195,7 +187,7 @@ def multi_margin_loss(
         raise RuntimeError(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
         )
-    _check_single(self, "multi_margin_loss_cpu_kernel")
+    _refuse_half("multi_margin_loss_cpu_kernel", self)
     if np.any((labels < 0) | (labels >= classes)):
         raise RuntimeError(f"target out of range: the classes go from 0 to {classes - 1}")
     own = np.expand_dims(labels, 1)
@@ -232,7 +224,7 @@ def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     if target.dtype != np.int64:
         got = from_numpy(target.dtype).scalar_name
         raise RuntimeError(f"expected scalar type Long but found {got}")
-    _check_single(self, "multilabel_margin_loss_forward_out_frame")
+    _refuse_half("multilabel_margin_loss_forward_out_frame", self)
     scores, counts = np.atleast_2d(self), label_counts(target)
     violations = np.maximum(1 - scores[:, :, None] + scores[:, None, :], 0)
     pairs = counts[:, :, None] * (counts == 0)[:, None, :]

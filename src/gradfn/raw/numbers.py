@@ -1,4 +1,4 @@
-"""Numbers beside arrays: promotion, conversion, and half precision."""
+"""What kernels share: numbers beside arrays, half precision, and refusals of dtypes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from .. import dtypes
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Kernel: TypeAlias = Callable[..., Array]
 _K = TypeVar("_K", bound=Kernel)
+
+HALF = "eE"  # float16 and bfloat16, as NumPy's type characters
 
 C_NAMES = {
     "bool": "bool",
@@ -37,16 +39,35 @@ def in_single(kernel: _K) -> _K:
 
     @wraps(kernel)
     def rounded(self: Array, *others: Any, **options: Any) -> Array:
-        if self.dtype.char != "e":
+        if self.dtype.char not in HALF:
             return kernel(self, *others, **options)
-        half = [a.astype(np.float32) if _is_half(a) else a for a in (self, *others)]
-        return np.asarray(kernel(*half, **options)).astype(np.float16)
+        single = [wide(a) if hasattr(a, "dtype") else a for a in (self, *others)]
+        return np.asarray(kernel(*single, **options)).astype(self.dtype)
 
     return rounded  # type: ignore[return-value]
 
 
-def _is_half(value: Any) -> bool:
-    return getattr(value, "dtype", None) == np.float16
+def wide(self: Array) -> Array:
+    """`self` in the dtype that it is computed in: half precision in single."""
+    return self.astype(np.float32) if self.dtype.char in HALF else self
+
+
+def narrow_as(result: Array, self: Array) -> Array:
+    """What was computed from `wide(self)`, in the precision of `self`."""
+    return result.astype(self.dtype) if self.dtype.char in HALF else result
+
+
+def not_implemented(kernel: str, dtype: np.dtype[Any]) -> NotImplementedError:
+    """PyTorch's error for a dtype that its `kernel` does not have."""
+    return NotImplementedError(
+        f"\"{kernel}\" not implemented for '{dtypes.from_numpy(dtype).scalar_name}'"
+    )
+
+
+def refuse(kernel: str, self: Array, kinds: str) -> None:
+    """Raise for a dtype of one of NumPy's `kinds`, as PyTorch's kernels do."""
+    if self.dtype.kind in kinds:
+        raise not_implemented(kernel, self.dtype)
 
 
 def joined(self: Array, number: Any) -> tuple[Array, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import from_numpy
-from .numbers import Array
+from .numbers import HALF, Array, not_implemented
 
 __all__ = [
     "addbmm",
@@ -26,8 +26,7 @@ __all__ = [
     "vdot",
 ]
 
-_HALF = "eE"  # float16 and bfloat16, as NumPy's type characters
-_MULTIPLIED = frozenset("bBhilq" + _HALF + "fdFD")  # no bool, no wide unsigned integers
+_MULTIPLIED = frozenset("bBhilq" + HALF + "fdFD")  # no bool, no wide unsigned integers
 
 # PyTorch's messages name some dtypes by their C++ types.
 _C_TYPES = {
@@ -62,7 +61,7 @@ def _by(array: Array) -> str:
 def in_wide(kernel: Callable[..., Array], *arguments: Any) -> Array:
     """`kernel` of the arguments, with half precision computed in float32."""
     dtype = arguments[0].dtype
-    if dtype.char not in _HALF:
+    if dtype.char not in HALF:
         return kernel(*arguments)
     wide = [a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in arguments]
     return kernel(*wide).astype(dtype)
@@ -70,7 +69,7 @@ def in_wide(kernel: Callable[..., Array], *arguments: Any) -> Array:
 
 def matmul(self: Array, other: Array) -> Array:
     """The product over the last dimension of one and the last but one of the other."""
-    if self.dtype.char in _HALF:
+    if self.dtype.char in HALF:
         wide: Array = np.matmul(self.astype(np.float32), other.astype(np.float32), out=...)
         return wide.astype(self.dtype)
     product: Array = np.matmul(self, other, out=...)
@@ -83,7 +82,7 @@ def _product(self: Array, other: Array, kernel: str) -> Array:
         return matmul(self, other)
     product: Array = np.matmul(self, other, out=...)
     if product.size and self.size:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{_name(self)}'")
+        raise not_implemented(kernel, self.dtype)
     return product
 
 
@@ -275,7 +274,7 @@ def _expanded(self: Array, shape: tuple[int, ...]) -> Array:
 def trilinear(input1: Array, weight: Array, input2: Array) -> Array:
     """``result[n, k] = sum over i and j of input1[n, i] * weight[k, i, j] * input2[n, j]``."""
     dtype = input1.dtype
-    if dtype.char in _HALF:
+    if dtype.char in HALF:
         input1, weight, input2 = (a.astype(np.float32) for a in (input1, weight, input2))
     left = _product(input1, weight, "bmm")  # of shape (k, n, j)
     result: Array = np.einsum("knj,nj->nk", left, input2, order="C")

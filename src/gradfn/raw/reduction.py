@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..shapes import wrap_dim, wrap_dims
 from .copying import to_copy
-from .numbers import Array
+from .numbers import Array, narrow_as, refuse, wide
 
 __all__ = [
     "all",
@@ -52,30 +52,9 @@ Dims = int | Sequence[int] | None
 RENORM_EPSILON = 1e-7
 
 
-def _is_half(dtype: np.dtype[Any]) -> bool:
-    return dtype.itemsize == 2 and dtype.kind not in "iu"
-
-
-def wide(self: Array) -> Array:
-    """`self` in the dtype that it is computed in."""
-    return self.astype(np.float32) if _is_half(self.dtype) else self
-
-
-def narrow_as(result: Array, self: Array) -> Array:
-    """What was computed from `wide(self)`, in the precision of `self`."""
-    return result.astype(self.dtype) if _is_half(self.dtype) else result
-
-
 def cast(self: Array, dtype: dtypes.dtype | None) -> Array:
     """`self` in the `dtype` that was asked for, if any."""
     return self if dtype is None or dtype.numpy == self.dtype else to_copy(self, dtype.numpy)
-
-
-def refuse(kernel: str, self: Array, kinds: str) -> None:
-    """Raise for a dtype of one of NumPy's `kinds`, as PyTorch's kernels do."""
-    if self.dtype.kind in kinds:
-        dtype = dtypes.from_numpy(self.dtype)
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
 
 
 def one_dim(name: str, dim: Any, ndim: int) -> int:

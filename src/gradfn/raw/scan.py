@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .numbers import Array
-from .reduction import cast, narrow_as, one_dim, refuse, wide
+from .numbers import Array, narrow_as, refuse, wide
+from .reduction import cast, one_dim
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp", "recurrence", "shift"]
 

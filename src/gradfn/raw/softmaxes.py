@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..shapes import wrap_dim
-from .numbers import Array
-from .reduction import Dims, axes_of, narrow_as, one_dim, refuse, wide
+from .numbers import Array, narrow_as, refuse, wide
+from .reduction import Dims, axes_of, one_dim
 
 __all__ = ["log_softmax", "log_softmax_backward", "logsumexp", "softmax", "softmax_backward"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import Array
-from .reduction import nonempty, one_dim, picked, refuse
+from .numbers import Array, refuse
+from .reduction import nonempty, one_dim, picked
 
 __all__ = [
     "argsort",

@@ -337,10 +337,22 @@ def as_strided(
 
 
 def window(self: Array, where: Geometry) -> Array:
-    """The window into the memory under `self` that `where` names, with `self` as its base."""
+    """The window into the memory under `self` that `where` names, with `self` as its base; of the
+    same elements if the dtype is another."""
+    memory, item = storage(self), where.dtype.itemsize
+    start = storage_offset_of(self, memory) + where.offset // item
+    steps = where.strides
+    if item != self.itemsize:
+        steps = tuple(step // item * self.itemsize for step in steps)
+    return restride(memory[start:], where.shape, steps)
+
+
+def zeros_laid_as(self: Array, dtype: np.dtype[Any]) -> Array:
+    """Zeros of `dtype`, laid out in a memory of their own as `self` is in its memory."""
     memory = storage(self)
-    start = storage_offset_of(self, memory) + where.offset // self.itemsize
-    return restride(memory[start:], where.shape, where.strides)
+    steps = tuple(step // self.itemsize * dtype.itemsize for step in self.strides)
+    zeros = np.zeros(memory.size, dtype)
+    return restride(zeros[storage_offset_of(self, memory) :], self.shape, steps)
 
 
 def storage(self: Array) -> Array:

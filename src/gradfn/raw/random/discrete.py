@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...shapes import Shape
-from ..numbers import Array
+from ..numbers import Array, not_implemented
 from .continuous import exponential
-from .floats import FLOATING, WIDE_UNSIGNED, cast, not_implemented, quiet, require_floating
+from .floats import FLOATING, WIDE_UNSIGNED, cast, quiet, require_floating
 from .order import in_memory_order
 from .twister import MersenneTwister
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numbers import Array
+from ..numbers import Array, not_implemented
 
 # Bits of the significand and largest number of each floating dtype; bfloat16 is no NumPy finfo.
 FLOATING = {
@@ -56,10 +56,6 @@ def cast(values: Array, dtype: np.dtype[Any]) -> Array:
     if dtype.itemsize == 2 and dtype.name in FLOATING:
         values = values.astype(np.float32, copy=False)
     return values.astype(dtype, copy=False)
-
-
-def not_implemented(kernel: str, dtype: np.dtype[Any]) -> NotImplementedError:
-    return NotImplementedError(f'"{kernel}" not implemented for {dtype}')
 
 
 def require_floating(dtype: np.dtype[Any], kernel: str) -> None:

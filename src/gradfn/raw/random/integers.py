@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...shapes import Shape
-from ..numbers import Array
-from .floats import FLOATING, WIDE_UNSIGNED, cast, not_implemented
+from ..numbers import Array, not_implemented
+from .floats import FLOATING, WIDE_UNSIGNED, cast
 from .twister import MersenneTwister
 
 
