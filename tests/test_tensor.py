@@ -258,3 +258,22 @@ def test_default_dtype_of_new_tensors() -> None:
         assert gradfn.Tensor([1]).dtype is gradfn.float64
     finally:
         gradfn.set_default_dtype(gradfn.float32)
+
+
+def test_resize_keeps_the_first_elements() -> None:
+    x = gradfn.tensor([1, 2, 3])
+    assert x.resize_(2, 1) is x
+    assert x.tolist() == [[1], [2]] and x._version == 1
+    assert x.resize_((2, 1))._version == 1
+    assert x.resize_as_(gradfn.zeros(4))[:2].tolist() == [1, 2] and x._version == 2
+    with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+        gradfn.ones(2, requires_grad=True).resize_(3)
+
+
+def test_a_leaf_given_other_memory_takes_gradients_of_its_new_shape() -> None:
+    x = gradfn.ones(3, requires_grad=True)
+    kept = (x * x).sum()
+    with gradfn.no_grad():
+        x.set_(gradfn.ones(2))
+    (x * 2).sum().backward()
+    assert kept.item() == 3 and x.grad.tolist() == [2, 2]

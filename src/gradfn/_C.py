@@ -65,6 +65,17 @@ def _will_engine_execute_node(node: Node) -> bool:
     return node in current_pass().nodes
 
 
+def _current_graph_task_execution_order() -> list[Node]:
+    """The nodes of the running backward pass, in the order in which they run."""
+    return list(current_pass().order)
+
+
+def _get_current_graph_task_keep_graph() -> bool:
+    """Whether the running backward pass keeps the graph; True where none is running."""
+    this_pass = running.get()
+    return this_pass is None or this_pass.keep_graph
+
+
 def _set_grad_enabled(enabled: bool) -> None:
     set_mode(get_mode().replace(grad=bool(enabled)))
 
@@ -91,5 +102,6 @@ _functions = SimpleNamespace(
 )
 _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,
+    _get_current_graph_task_keep_graph=_get_current_graph_task_keep_graph,
     _saved_tensors_hooks_is_enabled=_saved_tensors_hooks_is_enabled,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from .device import cpu, device, layout, strided
 from .ops.operators import OPERATORS
 from .ops.views import alias
 from .raw.copying import dense_axes
-from .shapes import Size, contiguous_strides, wrap_dim
+from .shapes import Size, contiguous_strides, sizes_of, wrap_dim
 from .storage import UntypedStorage
 
 
@@ -231,6 +232,10 @@ class Tensor(Variable):
             self._accumulator = None  # it expects gradients like the old data
         self._array = value._array
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("cannot delete data: assign another tensor to it")
+
     def set_(self, source: Any = None) -> Tensor:
         """Show the memory of `source` from now on, or none; an in-place operation."""
         if source is None:
@@ -243,8 +248,37 @@ class Tensor(Variable):
             array = source._array
         check_target(self, "set_", get_mode(), self._edge is not None)
         self._array = array
+        self._accumulator = None
         self.memory().write("set_")
         return self
+
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
+        """Take another shape in place: the first elements are kept, new ones are uninitialised.
+
+        RuntimeError for a tensor that requires a gradient.
+
+        >>> import gradfn
+        >>> gradfn.tensor([1, 2, 3]).resize_(2)
+        tensor([1, 2])
+        """
+        shape = sizes_of(sizes)
+        if self.requires_grad:
+            raise RuntimeError("cannot resize variables that require grad")
+        if shape == self._array.shape:
+            return self
+        check_target(self, "resize_", get_mode(), False)
+        flat, size = self._array.reshape(-1), math.prod(shape)
+        if size > flat.size:
+            grown = np.empty(size, flat.dtype)
+            grown[: flat.size] = flat
+            flat = grown
+        self._array = flat[:size].reshape(shape)
+        self.memory().write("resize_")
+        return self
+
+    def resize_as_(self, template: Tensor, *, memory_format: Any = None) -> Tensor:
+        """Take the shape of `template` in place: see `resize_`."""
+        return self.resize_(template.shape)
 
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
         """Replace each element by what the Python function `callable` makes of it, in place."""

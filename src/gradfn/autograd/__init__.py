@@ -2,6 +2,7 @@
 
 from ..missing import missing
 from . import anomaly_mode as anomaly_mode
+from . import forward_ad as forward_ad
 from . import function as function
 from . import functional as functional
 from . import grad_mode as grad_mode

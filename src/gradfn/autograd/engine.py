@@ -47,6 +47,7 @@ def run_backward(
     outer = running.get()
     depth = 0 if outer is None else outer.depth + 1
     reading = (Tensors if create_graph else Arrays)(needed, captured, depth)
+    reading.order, reading.keep_graph = order, keep_graph
     for root, grad in roots:
         reading.deliver(root, grad, None)
     walk = partial(_walk, order, reading, create_graph, None if keep_graph else Freed(by))

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
+    from .forward_ad import Level
     from .mutation import SavedCopies
     from .node import Node
 
@@ -22,17 +23,20 @@ class Mode:
 
     `intercept` takes over every operator call (function transforms); `saved_hooks` pack what nodes
     save, unless `hooks_refused` says why not; `anomaly` keeps the stack of each node and looks for
-    NaN in the backward pass; `copies` are made of saved tensors before they are written to.
+    NaN in the backward pass; `copies` are made of saved tensors before they are written to;
+    `level` is the open dual level, which intercepts operators where `forward` mode is enabled.
     """
 
     __slots__ = (
         "anomaly",
         "check_nan",
         "copies",
+        "forward",
         "grad",
         "hooks_refused",
         "inference",
         "intercept",
+        "level",
         "multithreading",
         "plain",
         "saved_hooks",
@@ -50,6 +54,8 @@ class Mode:
         check_nan: bool = True,
         copies: SavedCopies | None = None,
         multithreading: bool = True,
+        forward: bool = True,
+        level: Level | None = None,
     ) -> None:
         self.grad = grad
         self.inference = inference
@@ -60,6 +66,8 @@ class Mode:
         self.check_nan = check_nan
         self.copies = copies
         self.multithreading = multithreading
+        self.forward = forward
+        self.level = level
         self.plain = False  # whether all but `grad` is at its default
 
     def replace(self, **changes: Any) -> Mode:
@@ -81,6 +89,8 @@ class Mode:
             node.pack(*self.saved_hooks[-1])
         if self.anomaly:
             node.remember_stack()
+        if self.level is not None:
+            self.level.recorded(node)
 
 
 GRAD = Mode()

@@ -23,6 +23,8 @@ class Arrays:
         self.nodes = nodes  # those that will run
         self.depth = depth  # how many passes this one runs within
         self.captured = captured
+        self.order: list[Node] = []
+        self.keep_graph = False
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
         self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
         self.callbacks: list[Callable[[], object]] = []  # to call when the pass is over

@@ -20,6 +20,7 @@ from .passes import ExecutionEngine, running
 if TYPE_CHECKING:
     from typing import Self
 
+    from .forward_ad import Dual
     from .inplace import ViewKind
 
 LEAF: Final[tuple[Node, int]] = (Node(), 0)  # stands for the edge of a leaf that requires grad
@@ -45,6 +46,7 @@ class Variable:
     _after_accumulate: HookList | None = None
     _inference: bool = False
     _retains: bool = False
+    _dual: Dual | None = None
     _view_kind: ViewKind | None = None
     _cut: tuple[str, CodeType, int] | None = None  # what cut the history, and at which line
 
@@ -55,7 +57,9 @@ class Variable:
     _execution_engine: ClassVar[ExecutionEngine] = ExecutionEngine()
     concrete: ClassVar[type[Any]]  # gradfn.Tensor, the class of results
     _view_of: Callable[..., Any]  # set by ops/views.py: a window into a tensor's memory,
-    _base_of: Callable[..., Any]  # and its adjoint
+    _base_of: Callable[..., Any]  # and its adjoint,
+    _window: Callable[..., Any]  # the same as a view,
+    _identity: Callable[..., Any]  # and a view of all of it
 
     @classmethod
     def wrap(cls, array: Array, edge: Edge = None, memory: Memory | None = None) -> Any:
@@ -79,6 +83,10 @@ class Variable:
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         self.requires_grad_(value)
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("cannot delete requires_grad: set it, or detach() the tensor")
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Ask for (or stop asking for) gradients of this leaf, in place."""
