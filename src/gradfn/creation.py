@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -70,6 +71,7 @@ def made(name: str, array: Array, options: Options) -> Tensor:
         check_device(options.get("device"))
         check_layout(options.get("layout"))
         if (out := options.get("out")) is not None:
+            refuse_gradients(name, [out])
             _check_out(out, options.get("dtype"))
             return written(name, out, array)
     tensor: Tensor = Variable.wrap(array)
@@ -90,18 +92,23 @@ def check_differentiable(dtype: np.dtype[Any]) -> None:
         )
 
 
-def written(name: str, out: Tensor, array: Array, *inputs: Tensor) -> Tensor:
-    """`out` with the elements of `array` in it, resized if need be: what ``out=`` means."""
-    if any(tensor.requires_grad for tensor in (out, *inputs)):
+def refuse_gradients(name: str, outs: Iterable[Tensor], recorded: bool = False) -> None:
+    """Refuse to write to `outs` what would be recorded, or what requires a gradient."""
+    if get_mode().grad and (recorded or any(out.requires_grad for out in outs)):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
         )
-    if out._array.shape == array.shape:
-        out._array[...] = array
-    else:
-        out._array = array.astype(out._array.dtype)
-    out.memory().write("out=")
+
+
+def written(name: str, out: Tensor, array: Array) -> Tensor:
+    """`out` with the elements of `array` in it, resized if need be: what ``out=`` means."""
+    if (copies := get_mode().copies) is not None:
+        copies.before_write(out.memory())
+    if out._array.shape != array.shape:
+        out._array = np.empty(array.shape, out._array.dtype)
+    np.copyto(out._array, array, casting="unsafe")
+    out.memory().write(f"{name}(out=...)")
     return out
 
 

@@ -313,7 +313,7 @@ def _finish(operator: Operator, kind: str) -> list[str]:
     lines = []
     if kind == FUNCTION and takes_out(operator):
         lines = ["    if out is not None:"]
-        lines += [f"        return write_out(OPERATOR, out, r, mode, {_any_edge(operator)})"]
+        lines += [f"        return write_out(OPERATOR, out, r, {_any_edge(operator)})"]
     if single:
         lines += ["    made = new(Tensor)", "    made._array = r", "    made._memory = None"]
     else:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..autograd.node import Array
 from ..autograd.variable import Variable
-from ..creation import empty, written
+from ..creation import empty, refuse_gradients, written
 from ..random import Generator, default_generator
 from ..raw import random
 from ..raw.copying import dense_axes
@@ -181,7 +181,10 @@ def bernoulli(
         result = bernoulli_draw(input, generator=generator)
     else:
         result = bernoulli_of_number(input, p, generator=generator)
-    return result if out is None else written("bernoulli", out, result._array, input)
+    if out is None:
+        return result
+    refuse_gradients("bernoulli", [out], input.requires_grad)
+    return written("bernoulli", out, result._array)
 
 
 def _draw_normal(generator: Any, shape: tuple[int, ...], like: Array, std: float = 1.0) -> Array:
