@@ -33,6 +33,7 @@ from .ops.comparison import *
 from .ops.complexes import *
 from .ops.contraction import *
 from .ops.conversion import *
+from .ops.convolving import *
 from .ops.distance import *
 from .ops.dropouts import *
 from .ops.einstein import *
@@ -41,6 +42,7 @@ from .ops.filling import *
 from .ops.indexing import *
 from .ops.joining import *
 from .ops.norms import *
+from .ops.padding import *
 from .ops.powers import *
 from .ops.products import *
 from .ops.quantiles import *

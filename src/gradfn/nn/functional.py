@@ -37,6 +37,14 @@ from ..ops.classification import (
     multilabel_soft_margin_loss,
     nll_loss,
 )
+from ..ops.convolving import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
 from ..ops.distance import (
     cosine_embedding_loss,
     cosine_similarity,
@@ -61,6 +69,7 @@ from ..ops.loss import (
     smooth_l1_loss,
     soft_margin_loss,
 )
+from ..ops.padding import pad
 from ..ops.products import bilinear, linear
 from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
@@ -73,6 +82,12 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
@@ -105,6 +120,7 @@ __all__ = [
     "nll_loss",
     "normalize",
     "one_hot",
+    "pad",
     "pairwise_distance",
     "poisson_nll_loss",
     "prelu",

@@ -6,7 +6,7 @@ the names that are methods. `__all__` holds the names that PyTorch has in its ma
 
 from types import ModuleType
 
-from . import subscript
+from . import forward, subscript
 from .activation import *
 from .activation import (
     hardshrink_backward,
@@ -25,6 +25,8 @@ from .contraction import *
 from .contraction import multi_dot
 from .conversion import *
 from .conversion import contiguous
+from .convolving import *
+from .convolving import convolution_input, convolution_weight
 from .distance import *
 from .dropouts import *
 from .einstein import *
@@ -57,6 +59,8 @@ from .loss import *
 from .loss import binary_cross_entropy_backward
 from .norms import *
 from .norms import vector_norm
+from .padding import *
+from .padding import pick, unpick
 from .powers import *
 from .products import *
 from .products import linear, trilinear

@@ -36,7 +36,7 @@ times: Function = op(
     promote="number",
     node="MulBackward1",
     tangent="elementwise",
-    self=lambda g, other: g * other,
+    self=lambda g, other: g * other.conj(),
 )
 over: Function = op(
     "div.number(self, other: Tensor)",
