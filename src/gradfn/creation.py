@@ -355,9 +355,7 @@ def empty_strided(size: Any, stride: Any, **options: Unpack[Options]) -> Tensor:
             f"mismatch in length of strides and shape: {list(stride)} and {list(shape)}"
         )
     last = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True))
-    array = np.ndarray(
-        shape, numpy, np.empty(last, numpy).data, strides=[s * numpy.itemsize for s in stride]
-    )
+    array = np.ndarray(shape, numpy, np.empty(last, numpy), 0, [s * numpy.itemsize for s in stride])
     return made("empty_strided", array, options)
 
 

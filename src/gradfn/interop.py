@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .autograd.node import Array
 from .autograd.grad_mode import get_mode
+from .autograd.node import Array
 from .autograd.variable import LEAF, Variable
 from .device import check_device
 from .fromdata import shared
-from .storage import owner
+from .raw.strided import address, owner
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -132,7 +132,7 @@ def _deepcopied(array: Array, memo: dict[int, Any]) -> Array:
         twin = memo[id(memory)] = memory.copy("K")
     if twin.strides != memory.strides:
         return array.copy("K")
-    offset = array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+    offset = address(array) - address(memory)
     return np.ndarray(array.shape, array.dtype, twin.ravel("K"), offset, array.strides)
 
 

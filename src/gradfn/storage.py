@@ -7,15 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .autograd.node import Array
 from .device import cpu, device
-
-
-def owner(array: Array) -> Array:
-    """The array whose memory `array` shows: itself, or the one it is a view of."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
+from .raw.numbers import Array
+from .raw.strided import address, owner
 
 
 class UntypedStorage:
@@ -42,8 +36,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """The address of the first byte; 0 where there is none."""
-        address: int = self._owner.__array_interface__["data"][0]
-        return address if self._owner.size else 0
+        return address(self._owner) if self._owner.size else 0
 
     def _bytes(self) -> Any:
         return np.frombuffer(self._owner.data.cast("B") if self._owner.size else b"", np.uint8)

@@ -21,6 +21,7 @@ from .device import cpu, device, layout, strided
 from .ops.operators import OPERATORS
 from .ops.views import alias
 from .raw.copying import dense_axes
+from .raw.strided import address
 from .shapes import Size, contiguous_strides, sizes_of, wrap_dim
 from .storage import UntypedStorage
 
@@ -184,8 +185,7 @@ class Tensor(Variable):
 
     def data_ptr(self) -> int:
         """The address of the first element; 0 where there is none."""
-        address: int = self._array.__array_interface__["data"][0]
-        return address if self._array.size else 0
+        return address(self._array) if self._array.size else 0
 
     const_data_ptr = data_ptr
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from ..raw.strided import address
 from .grad_mode import ModeChange, get_mode
 from .memory import Memory
 from .variable import Variable
@@ -30,8 +31,7 @@ class SavedCopies:
 
     def pack(self, tensor: Any) -> _Handle:
         array, memory = tensor._array, tensor.memory()
-        place = array.__array_interface__["data"][0], array.shape, array.strides
-        key = (id(memory), memory.version, *place)
+        key = (id(memory), memory.version, address(array), array.shape, array.strides)
         handle = self.tid_to_weakhandle.get(key)
         if handle is None:
             self.tid_to_weakhandle[key] = handle = _Handle()

@@ -21,9 +21,25 @@ class Geometry(NamedTuple):
     dtype: np.dtype[Any]
 
 
+def address(array: Array) -> int:
+    """Where the first element lies in memory."""
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def owner(array: Array) -> Array:
+    """The array whose memory `array` shows: itself, or the one it is a view of."""
+    while (below := array.base) is not None:
+        if not isinstance(below, np.ndarray):  # NumPy's holder of a strided array
+            below = getattr(below, "base", None)
+        if not isinstance(below, np.ndarray):
+            break
+        array = below
+    return array
+
+
 def geometry(base: Array, view: Array) -> Geometry:
     """How `view` lies in the memory of `base`."""
-    offset = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    offset = address(view) - address(base)
     return Geometry(
         base.shape, base.strides, base.dtype, view.shape, view.strides, offset, view.dtype
     )

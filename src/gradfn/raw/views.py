@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided as _as_strided
 from .. import dtypes
 from ..shapes import infer_size, wrap_dim
 from .numbers import Array
-from .strided import Geometry
+from .strided import Geometry, address, owner
 
 EVERYTHING: tuple[Any, ...] = (slice(None),)
 
@@ -357,21 +357,14 @@ def zeros_laid_as(self: Array, dtype: np.dtype[Any]) -> Array:
 
 def storage(self: Array) -> Array:
     """All the memory that `self` is a part of, as a vector of its dtype."""
-    root = self
-    while (below := root.base) is not None:
-        if not isinstance(below, np.ndarray):  # NumPy's holder of a strided array
-            below = getattr(below, "base", None)
-        if not isinstance(below, np.ndarray):
-            break
-        root = below
+    root = owner(self)
     flat = root if root.flags.c_contiguous else root.transpose(np.argsort(root.strides)[::-1])
     return flat.reshape(-1, copy=False).view(self.dtype)
 
 
 def storage_offset_of(self: Array, memory: Array) -> int:
     """At which element of `memory` the first element of `self` lies."""
-    here, start = (a.__array_interface__["data"][0] for a in (self, memory))
-    return int(here - start) // self.itemsize
+    return (address(self) - address(memory)) // self.itemsize
 
 
 __all__ = [
