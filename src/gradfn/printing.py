@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from gradfn.autograd.forward_ad import unpack_dual
 from gradfn.dtypes import bool_, get_default_dtype, int64
 
 if TYPE_CHECKING:
@@ -274,6 +275,9 @@ def _suffixes(t: Tensor) -> Iterator[str]:
         yield f"grad_fn=<{history}>"
     elif t.requires_grad:
         yield "requires_grad=True"
+    tangent = unpack_dual(t).tangent
+    if tangent is not None:
+        yield f"tangent={tangent}"
 
 
 def _with_suffixes(text: str, suffixes: Iterable[str], indent: int) -> str:

@@ -12,7 +12,7 @@ from ..dtypes import from_numpy
 from .engine import Root, run_backward
 from .grad_mode import set_grad_enabled
 from .node import Node
-from .readings import Captured
+from .readings import Captured, on_tensors
 from .variable import LEAF, Variable
 from .where import Where, decode, here
 
@@ -265,7 +265,7 @@ def _root(tensor: Any, grad: Any, index: int, create_graph: bool) -> Root:
             f"dtype. Mismatch in dtype: grad_output[{index}] has a dtype of {grad.dtype} and "
             f"output[{index}] has a dtype of {from_numpy(dtype)}."
         )
-    return edge, grad if create_graph else grad._array
+    return edge, grad if on_tensors(create_graph) else grad._array
 
 
 def _size(shape: Sequence[int]) -> str:

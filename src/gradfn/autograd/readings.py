@@ -8,10 +8,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..dtypes import from_numpy
+from .grad_mode import get_mode
 from .node import Edge, Metadata, Node
 from .variable import Variable
 
 Captured: TypeAlias = dict[tuple[Node, int], Any]  # the gradients asked for, by edge
+
+
+def on_tensors(create_graph: bool) -> bool:
+    """Whether a pass has to carry tensors: it is recorded, or its operators are intercepted."""
+    return create_graph or get_mode().intercept is not None
 
 
 class Arrays:

@@ -215,6 +215,9 @@ class Variable:
 
     def accumulate_tensor(self, grad: Any) -> None:
         """Add the tensor `grad` to this leaf's `grad`, out of place, so that it is recorded."""
+        if not get_mode().grad:
+            self.accumulate(grad._array, unshared=False)
+            return
         known, this_pass = self._grad, running.get()
         if known is None:  # PyTorch records a copy
             self._grad = Variable.wrap(np.empty_like(grad._array)).copy_(grad)

@@ -162,7 +162,7 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
     lines += [
         "    mode = get_mode()",
         "    if mode is not GRAD and mode.intercept is not None:",
-        f"        return mode.intercept(OPERATOR, {kind!r}, ({every},))",
+        f"        return mode.intercept(OPERATOR, {kind!r}, ({every},){', out' if with_out else ''})",
         "    try:",
         *_read_arguments(operator),
         "    except AttributeError:",
@@ -332,8 +332,12 @@ def _finish(operator: Operator, kind: str) -> list[str]:
         if single:
             record += ["made._edge = (node, 0)"]
         else:
+            chosen = "differentiable(t._array)"
+            if operator.constants:
+                constants = {operator.results.index(name) for name in operator.constants}
+                chosen += f" and i not in {constants}"
             record += ["for i, t in enumerate(made):"]
-            record += ["    t._edge = (node, i) if differentiable(t._array) else None"]
+            record += [f"    t._edge = (node, i) if {chosen} else None"]
         lines += ["        " + line for line in [*record, f"return {result}"]]
     edges = [
         f"any(e{i})" if p.kind == LIST else f"e{i} is not None"

@@ -9,6 +9,8 @@ Most rows need no rule of their own. Their ``tangent`` names the family that the
 ``"bilinear"``     Linear in each input: the sum over the inputs of the operator applied to the
                    tangent of that one and the values of the others.
 a function         Of words, as gradient formulas are; ``<input>_t`` is the tangent of an input.
+nothing            The gradient is linear in that of the result, ``u -> uᵀJ``: its own gradient,
+                   started with the tangent, is ``J`` times the tangent.
 
 A rule works on arrays (``F`` is `raw`) and on tensors (``F`` is `ops`), where it is recorded and
 can be differentiated again.
@@ -16,12 +18,14 @@ can be differentiated again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from .. import raw
+from ..autograd.backward import grad
+from ..autograd.grad_mode import enable_grad, get_mode
 from ..autograd.variable import Variable
 from ..raw.loss import MEAN, NONE
 from ..shapes import broadcast_shapes
@@ -38,19 +42,16 @@ def tangent_rule(operator: Operator) -> Rule:
 
     `primals` and `tangents` are the tensor arguments and their tangents by name (an input without
     a tangent has None or is missing), `arguments` the plain ones; `result` is what the operator
-    gave. The tangent returned has the structure of `result`. NotImplementedError where the row has
-    no rule.
+    gave. The tangent returned has the structure of `result`.
     """
-    if operator.tangent is None:
-        raise NotImplementedError(f"forward mode is not implemented for {operator.name}")
     by_family = {
         "elementwise": _elementwise,
         "reduced": _reduced,
         "linear": _linear,
         "bilinear": _bilinear,
+        None: _double_reverse,
     }
-    named = isinstance(operator.tangent, str)
-    apply = by_family[operator.tangent] if named else _own_rule
+    apply = _own_rule if callable(operator.tangent) else by_family[operator.tangent]
 
     def rule(primals: Values, tangents: Values, arguments: Values, result: Any, F: Any) -> Any:
         primals = {name: _value(primal, F) for name, primal in primals.items()}
@@ -125,6 +126,64 @@ def _own_rule(
     filled = _filled(operator, primals, tangents)
     known |= {f"{name}_t": t for name, t in filled.items()}
     return operator.tangent(**{word: known[word] for word in words(operator.tangent)})
+
+
+def _double_reverse(
+    operator: Operator, primals: Values, tangents: Values, arguments: Values, result: Any, F: Any
+) -> Any:
+    names = [name for name in tangents if operator.differentiable(name)]
+    given = _flat([*(primals[name] for name in names), *tangents.values()])
+    recorded = get_mode().grad and any(getattr(t, "requires_grad", False) for t in given)
+    with enable_grad():
+        inputs = {name: _varied(primals[name], recorded) for name in names}
+        made = _call(operator, {**_tensors(primals), **inputs}, arguments, None)
+        results = _flat([made])
+        outputs = [t for t in results if t.requires_grad]
+        if not outputs:
+            return None
+        cotangents = [Variable.wrap(np.zeros_like(t._array)).requires_grad_() for t in outputs]
+        at, along = _flat(inputs.values()), _flat(_tensors([tangents[name] for name in names]))
+        gradients = grad(outputs, at, cotangents, create_graph=True, allow_unused=True)
+    pairs = [
+        (gradient, tangent)
+        for gradient, tangent in zip(gradients, along, strict=True)
+        if tangent is not None and gradient is not None and gradient.requires_grad
+    ]
+    if not pairs:
+        return None
+    linear, along = zip(*pairs, strict=True)
+    moved = iter(grad(linear, cotangents, along, create_graph=recorded, allow_unused=True))
+    found = [next(moved) if t.requires_grad else None for t in results]
+    if F is raw:
+        found = [None if t is None else t._array for t in found]
+    return found if isinstance(made, list | tuple) else found[0]
+
+
+def _varied(primal: Any, recorded: bool) -> Any:
+    """A tensor at which to differentiate: where it is `recorded`, one with the primal's history."""
+    if isinstance(primal, list | tuple):
+        return [_varied(p, recorded) for p in primal]
+    tensor = _tensors(primal)
+    if recorded and tensor.requires_grad:
+        return tensor.view_as(tensor)
+    return Variable.wrap(tensor._array).requires_grad_()
+
+
+def _tensors(values: Any) -> Any:
+    """Arrays as tensors, everything else as it is."""
+    if isinstance(values, Mapping):
+        return {name: _tensors(value) for name, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [_tensors(value) for value in values]
+    return Variable.wrap(values) if isinstance(values, np.ndarray) else values
+
+
+def _flat(values: Iterable[Any]) -> list[Any]:
+    """The tensors of nested lists."""
+    found: list[Any] = []
+    for value in values:
+        found += _flat(value) if isinstance(value, list | tuple) else [value]
+    return found
 
 
 def _words(

@@ -62,7 +62,13 @@ class OperatorNode(Node):
             variable = edge[0].variable
             if variable._array is array:
                 return variable
-        return Variable.wrap(np.asarray(array), edge, memory)
+        return self._dual(Variable.wrap(np.asarray(array), edge, memory), array)
+
+    def _dual(self, tensor: Any, array: Array) -> Any:
+        """`tensor` with the tangent that it had when its `array` was saved."""
+        if self.extra is not None and "duals" in self.extra:
+            tensor._dual = self.extra["duals"].get(id(array))
+        return tensor
 
     def unpack_list(self, index: int | None, arrays: list[Array] | None, memories: Any) -> Any:
         """A saved list of inputs, the first of whose edges is number `index`."""
@@ -73,7 +79,7 @@ class OperatorNode(Node):
 
     def unpack_result(self, output_nr: int, array: Array, memory: Memory) -> Any:
         """A saved result as a tensor made by this node."""
-        return Variable.wrap(array, (self, output_nr), memory)
+        return self._dual(Variable.wrap(array, (self, output_nr), memory), array)
 
     def check(self, name: str, memory: Memory | list[Memory], array: Any) -> None:
         """Raise where a saved value was written to after it was saved."""
@@ -276,6 +282,11 @@ def _take_gradients(operator: Operator, as_tensors: bool) -> list[str]:
         fill = f"zeros(self, i, {as_tensors}) if x is None else x"
         return [f"        g = [{fill} for i, x in enumerate(g)]"]
     used = {w for formula in operator.every_formula() for w in words(formula)}
+    if "g" in used:
+        return [
+            "        if all(x is None for x in g):",
+            "            return (None,) * len(self.next)",
+        ]
     lines = [f"        {', '.join(operator.gradient_names())}, = g"]
     needed = [(i, n) for i, n in enumerate(operator.gradient_names()) if n in used]
     lines += [f"        if {' and '.join(f'{n} is None' for _, n in needed)}:"]

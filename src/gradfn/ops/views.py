@@ -51,6 +51,15 @@ base_of = op(
 Variable._view_of, Variable._base_of = view_of, base_of
 
 alias = op("alias(self)", kernel=raw.alias, view=True, tangent="linear", self=lambda g: g)
+identity = op(
+    "identity(self)",
+    kernel=raw.alias,
+    node="Identity",
+    view=True,
+    tangent="linear",
+    self=lambda g: g,
+)
+Variable._identity = identity
 
 # Shapes.
 

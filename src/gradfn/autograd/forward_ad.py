@@ -1,0 +1,314 @@
+"""Forward mode: tensors that carry a tangent, PyTorch's `torch.autograd.forward_ad`.
+
+While a dual level is open it intercepts every operator (ops/forward.py computes the tangents), so
+that outside nothing is paid for it. A tensor's tangent is kept on the tensor.
+
+Note [Tangents of views]: a view's tangent is that view of its base's tangent, so that in-place
+writes to one are seen by the other. `make_dual` and `unpack_dual` return views, but no tangent
+passes between these and what they view: each begins a family of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakSet
+
+from ..raw.strided import geometry
+from ..raw.views import storage, storage_offset_of, zeros_laid_as
+from .grad_mode import Mode, ModeChange, get_mode, set_mode
+from .node import Array, Node
+from .variable import Variable
+
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
+
+
+class Dual:
+    """What a level knows of a tensor: its tangent, and the base whose tangent it is a view of."""
+
+    __slots__ = ("__weakref__", "base", "level", "tangent")
+
+    def __init__(self, level: Level, tangent: Any, base: Any) -> None:
+        self.level = level
+        self.tangent = tangent
+        self.base = base
+
+
+class Level:
+    """An open dual level; called in place of every operator."""
+
+    number = 0
+    apply: ClassVar[Callable[..., Any]]  # set by ops/forward.py
+
+    def __init__(self, outer: Callable[..., Any] | None) -> None:
+        self.outer = outer  # who intercepted operators before
+        self.duals: WeakSet[Dual] = WeakSet()
+        self.node: Node | None = None  # the first that the operator running now has recorded
+
+    def __call__(self, *call: Any) -> Any:
+        return Level.apply(self, *call)
+
+    def close(self) -> None:
+        """Drop all tangents."""
+        for dual in list(self.duals):
+            dual.tangent = dual.base = None
+
+    def recorded(self, node: Node) -> None:
+        """Called for each new node."""
+        if self.node is None:
+            self.node = node
+
+    def _known(self, tensor: Any) -> Dual | None:
+        dual: Dual | None = tensor._dual
+        return dual if dual is not None and dual.level is self else None
+
+    def base_of(self, tensor: Any) -> Any:
+        """The tensor of whose tangent this one's is a view, or None."""
+        dual = self._known(tensor)
+        return tensor._base if dual is None else dual.base
+
+    def attach(self, tensor: Any, tangent: Any, base: Any) -> None:
+        """Let `tensor` carry `tangent`, a view of the tangent of `base` unless that is None."""
+        tensor._dual = dual = Dual(self, tangent, base)
+        self.duals.add(dual)
+
+    def follow(self, view: Any, viewed: Any) -> None:
+        """Note that `view` was made of `viewed`, neither of which has a tangent yet."""
+        base = self.base_of(viewed)
+        if base is None:
+            base = viewed
+        if base is not view._base:
+            self.attach(view, None, base)
+
+    def tangent_of(self, tensor: Any) -> Any:
+        """The tangent of `tensor`, or None: Note [Tangents of views]."""
+        dual = self._known(tensor)
+        if dual is not None and dual.tangent is not None:
+            return dual.tangent
+        base = self.base_of(tensor)
+        whole = None if base is None else self.tangent_of(base)
+        if whole is None:
+            return None
+        tangent = whole._window(geometry(base._array, tensor._array))
+        self.attach(tensor, tangent, base)
+        return tangent
+
+    def give(self, tensor: Any, tangent: Any) -> None:
+        """Let the new `tensor` carry `tangent`, or a copy laid out as `tensor` is."""
+        self.attach(tensor, laid_out_as(tensor, tangent), None)
+
+    def write(self, tensor: Any, tangent: Any) -> None:
+        """Make `tangent` that of `tensor`, which was written to, and so of its base and views."""
+        known = self.tangent_of(tensor)
+        if known is not None:
+            known.copy_(tangent)
+            return
+        base = self.base_of(tensor)
+        if base is None:
+            self.give(tensor, tangent)
+        elif same_layout(tangent._array, base._array) and same_layout(
+            tangent._array, tensor._array
+        ):
+            self.attach(base, tangent, None)
+            self.attach(tensor, tangent, base)
+        else:
+            whole = Variable.wrap(zeros_laid_as(base._array, base._array.dtype))
+            self.attach(base, whole, None)
+            part = whole._window(geometry(base._array, tensor._array))
+            part.copy_(tangent)
+            self.attach(tensor, part, base)
+
+
+def same_layout(one: Array, other: Array) -> bool:
+    """Whether two arrays lie alike in memories of the same size."""
+    if one.shape != other.shape:
+        return False
+    if not one.size:
+        return True
+    steps = zip(one.strides, other.strides, one.shape, strict=True)
+    scale, other_scale = one.itemsize, other.itemsize
+    if any(s // scale != o // other_scale and size > 1 for s, o, size in steps):
+        return False
+    if one.base is None and other.base is None:
+        return True
+    memory, other_memory = storage(one), storage(other)
+    offset, other_offset = storage_offset_of(one, memory), storage_offset_of(other, other_memory)
+    return memory.size == other_memory.size and offset == other_offset
+
+
+def laid_out_as(tensor: Any, tangent: Any) -> Any:
+    """`tangent`, or a copy of it, laid out in memory as `tensor` is."""
+    if same_layout(tangent._array, tensor._array):
+        return tangent
+    like = zeros_laid_as(tensor._array, tangent._array.dtype)
+    return Variable.wrap(like).copy_(tangent)
+
+
+def open_level(mode: Mode) -> Level | None:
+    """The level that `mode` computes tangents for."""
+    return mode.intercept if isinstance(mode.intercept, Level) else None
+
+
+def without_tangents(mode: Mode) -> Mode:
+    """`mode` with forward mode turned off."""
+    level = open_level(mode)
+    return mode if level is None else mode.replace(forward=False, intercept=level.outer)
+
+
+class UnpackedDualTensor(NamedTuple):
+    """The two parts of a dual tensor; `tangent` is None where it has none."""
+
+    primal: Any
+    tangent: Any
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+    """A view of `tensor` that carries `tangent`: what is computed from it has one, too.
+
+    The tangent has the shape of the tensor; it is not copied, unless it is laid out otherwise.
+    RuntimeError outside of `dual_level`, ValueError for tensors of integers.
+
+    >>> import gradfn
+    >>> with dual_level():
+    ...     x = make_dual(gradfn.tensor(3.0), gradfn.tensor(1.0))
+    ...     unpack_dual(x * x).tangent
+    tensor(6.)
+    """
+    if _number(level) < 0:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
+        )
+    for name, value in (("primal", tensor), ("tangent", tangent)):
+        if not (value.is_floating_point() or value.is_complex()):
+            raise ValueError(
+                f"Expected {name} to be floating point or complex, but got: {value.dtype}"
+            )
+    current = _current(level)
+    if current.tangent_of(tangent) is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level "
+            f"{current.number} is not supported."
+        )
+    if current.tangent_of(tensor) is not None:
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            f"same level {current.number} is not supported."
+        )
+    if tangent._array.shape != tensor._array.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
+            f"given forward gradient is of size {list(tangent.shape)}."
+        )
+    dual = tensor.view_as(tensor)
+    current.give(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """``(primal, tangent)`` of a tensor: a view of it without the tangent, and the tangent.
+
+    The tangent is None where there is none, as it is for all tensors outside of `dual_level`.
+    """
+    if _number(level) < 0:
+        return UnpackedDualTensor(tensor, None)
+    current = _current(level)
+    primal = tensor._identity()
+    current.attach(primal, None, None)
+    enabled = open_level(get_mode()) is current
+    return UnpackedDualTensor(primal, current.tangent_of(tensor) if enabled else None)
+
+
+def enter_dual_level() -> int:
+    """Open a level, inside of which tensors can carry tangents; RuntimeError inside another."""
+    mode = get_mode()
+    if mode.level is not None:
+        raise RuntimeError(
+            "Nested forward mode AD is not supported at the moment: a dual level is open already"
+        )
+    level = Level(mode.intercept)
+    set_mode(mode.replace(level=level, intercept=level if mode.forward else mode.intercept))
+    return level.number
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close the level: all tangents are dropped."""
+    mode = get_mode()
+    number = _number(level)
+    if number < 0:
+        raise RuntimeError("Dual level must be a positive number.")
+    current = mode.level
+    if current is None or number != current.number:
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is "
+            "not supported."
+        )
+    intercept = current.outer if mode.intercept is current else mode.intercept
+    set_mode(mode.replace(level=None, intercept=intercept))
+    current.close()
+
+
+@contextmanager
+def dual_level() -> Iterator[int]:
+    """A level as a context manager, or as a decorator; see `enter_dual_level`.
+
+    >>> with dual_level() as level:
+    ...     level
+    0
+    """
+    level = enter_dual_level()
+    try:
+        yield level
+    finally:
+        exit_dual_level(level=level)
+
+
+class _set_fwd_grad_enabled(ModeChange):  # noqa: N801
+    """Turn forward mode on or off: at once when called, until the block's end when used as one."""
+
+    def __init__(self, mode: bool) -> None:
+        level = get_mode().level
+        outer = get_mode().intercept if level is None else level.outer
+        super().__init__(forward=bool(mode), intercept=level if mode and level else outer)
+        self._change()
+
+    def __enter__(self) -> None:
+        """The change is made by the call itself, as in PyTorch."""
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether tangents are computed where a level is open."""
+    return get_mode().forward
+
+
+def _number(level: int | None) -> int:
+    """The number of the level meant, -1 where none is open."""
+    if level is not None:
+        return level
+    current = get_mode().level
+    return -1 if current is None else current.number
+
+
+def _current(number: int | None) -> Level:
+    current = get_mode().level
+    if current is None or (number is not None and number != current.number):
+        raise RuntimeError(
+            "Trying to access a forward AD level with an invalid index. This index was either not "
+            "created or is already deleted."
+        )
+    return current
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_current_level":
+        return _number(None)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
