@@ -30,15 +30,25 @@ def _common_dtype(tensors: Sequence[Array]) -> np.dtype[Any]:
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
     if not len(tensors):
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    dtype = tensors[0].dtype
+    if any(array.dtype is not dtype for array in tensors):
+        dtype = _common_dtype(tensors)
+    kept = [array for array in tensors if array.shape != (0,)]  # PyTorch skips these
+    try:
+        return np.concatenate(kept, dim, dtype=dtype, casting="unsafe")
+    except (ValueError, IndexError) as error:
+        return _unjoined(tensors, kept, dim, dtype, error)
+
+
+def _unjoined(
+    tensors: Sequence[Array], kept: list[Array], dim: int, dtype: np.dtype[Any], error: Exception
+) -> Array:
+    """The result where all tensors are empty; PyTorch's error for what NumPy cannot join."""
     for i, array in enumerate(tensors):
         if not array.ndim:
             raise RuntimeError(
                 f"zero-dimensional tensor (at position {i}) cannot be concatenated; use stack()"
             )
-    dtype = tensors[0].dtype
-    if any(array.dtype is not dtype for array in tensors):
-        dtype = _common_dtype(tensors)
-    kept = [array for array in tensors if array.shape != (0,)]  # PyTorch skips these
     if not kept:
         wrap_dim(dim, 1)
         return np.empty(0, dtype)
@@ -57,7 +67,7 @@ def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
                 f"{first.shape[at]} but got size {array.shape[at]} in dimension {at} for tensor "
                 f"number {i} in the list."
             )
-    return np.concatenate(kept, dim, dtype=dtype, casting="unsafe")
+    raise error
 
 
 def stack(tensors: Sequence[Array], dim: int = 0) -> Array:
