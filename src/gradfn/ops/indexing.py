@@ -10,8 +10,7 @@ import numpy as np
 
 from .. import raw
 from ..autograd.variable import Variable
-from ..raw.strided import geometry
-from ..raw.strided import strided_scatter as scatter_strided
+from ..raw.views import strided_window
 from .declare import op
 from .emit import inplace
 from .scattering import gather
@@ -348,7 +347,7 @@ slice_scatter = op(
 )
 strided_scatter = op(
     "as_strided_scatter(self, src, where)",
-    kernel=scatter_strided,
+    kernel=raw.strided_scatter,
     tangent="linear",
     self=lambda F, g, src_shape, where: F.strided_scatter(g, F.zeros_of(g, src_shape), where),
     src=lambda F, g, where: F.view_of(g, where),
@@ -363,8 +362,7 @@ def as_strided_scatter(
     storage_offset: int | None = None,
 ) -> Tensor:
     """A copy with `src` in the window that `as_strided` shows."""
-    array = input._array
-    where = geometry(array, raw.as_strided(array, size, stride, storage_offset))
+    where = strided_window(input._array, size, stride, storage_offset)
     if src._array.shape != where.shape:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. "

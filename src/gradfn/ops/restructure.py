@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from ..autograd.grad_mode import get_mode
 from ..autograd.inplace import check_target, rebase
-from ..raw.strided import geometry
+from ..raw.views import strided_window
 from .declare import op
 from .views import unsqueeze_to
 
@@ -105,9 +105,7 @@ def as_strided_(
     input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """`as_strided` in place."""
-    array = input._array
-    where = geometry(array, raw.as_strided(array, size, stride, storage_offset))
-    return _become(input, window_, where)
+    return _become(input, window_, strided_window(input._array, size, stride, storage_offset))
 
 
 METHODS = "as_strided_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_"

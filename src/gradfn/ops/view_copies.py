@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..raw.strided import geometry
+from ..raw.views import strided_window
 from ..shapes import sizes_of
 from . import splitting, views, windows
 from .declare import PLAIN, op
@@ -100,8 +100,7 @@ def as_strided_copy(
     input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """`as_strided`, but a copy."""
-    array = input._array
-    return window(input, geometry(array, raw.as_strided(array, size, stride, storage_offset)))
+    return window(input, strided_window(input._array, size, stride, storage_offset))
 
 
 def expand_copy(input: Tensor, size: Sequence[int], *, implicit: bool = False) -> Tensor:

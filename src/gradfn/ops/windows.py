@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import raw
 from ..autograd.variable import Variable
-from ..raw.strided import geometry
+from ..raw.views import strided_window
 from ..shapes import wrap_dim
 from .declare import op
 
@@ -137,8 +137,7 @@ def as_strided(
 
     RuntimeError where they reach beyond the memory.
     """
-    array = input._array
-    return window(input, geometry(array, raw.as_strided(array, size, stride, storage_offset)))
+    return window(input, strided_window(input._array, size, stride, storage_offset))
 
 
 # Complex numbers as pairs.

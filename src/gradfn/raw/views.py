@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided as _as_strided
 from .. import dtypes
 from ..shapes import infer_size, wrap_dim
 from .numbers import Array
-from .strided import Geometry, address, owner
+from .strided import Geometry, address, geometry, owner
 
 EVERYTHING: tuple[Any, ...] = (slice(None),)
 
@@ -334,6 +334,13 @@ def as_strided(
         )
     steps = tuple(step * self.itemsize for step in stride)
     return restride(memory[offset:], tuple(size), steps)
+
+
+def strided_window(
+    self: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Geometry:
+    """Where the window that `as_strided` shows lies in `self`."""
+    return geometry(self, as_strided(self, size, stride, storage_offset))
 
 
 def window(self: Array, where: Geometry) -> Array:
