@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from .. import raw
-from .arithmetic import constant, plain_add, plain_sub, true_divide
+from .arithmetic import plain_add, plain_sub, true_divide
 from .declare import op
 from .emit import inplace
+from .formulas import constant
 from .rounding import abs
 from .transcendental import tanh
 

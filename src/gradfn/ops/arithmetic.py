@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes, raw
 from .declare import op
 from .emit import inplace
+from .formulas import constant, no_derivative
 from .runtime import SCALARS, category
 
 __all__ = [
@@ -32,23 +32,6 @@ __all__ = [
     "subtract",
     "true_divide",
 ]
-
-Function = Callable[..., Any]
-
-
-def no_derivative(name: str) -> Function:
-    """The formula of an operator that is recorded, but cannot be differentiated."""
-
-    def formula(g: Any) -> Any:
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-    return formula
-
-
-def constant(F: Any, g: Any) -> Any:
-    """The formula of an operator that is constant piece by piece."""
-    return F.zeros_like(g)
-
 
 plain_add = op(
     "add(self, other)",

@@ -8,6 +8,7 @@ from .. import raw
 from ..autograd.variable import Variable
 from .declare import op
 from .emit import inplace
+from .formulas import constant
 from .windows import as_strided
 
 if TYPE_CHECKING:
@@ -23,35 +24,35 @@ copied_into = op(
     "copy(self, src, non_blocking=False)",
     kernel=raw.copied_into,
     node="CopyBackwards",
-    self=lambda F, g: F.zeros_like(g),
+    self=constant,
     src=lambda g: g,
 )
 filled = op(
     "fill(self, value)",
     kernel=raw.fill,
-    self=lambda F, g: F.zeros_like(g),
+    self=constant,
 )
 filled_by_tensor = op(
     "fill.Tensor(self, value)",
     kernel=raw.fill,
     node="FillBackward1",
-    self=lambda F, g: F.zeros_like(g),
+    self=constant,
     value=lambda F, g: F.sum(g),
 )
 filled_in_place = op(
     "fill.in_place(self, value)",
     kernel=raw.fill,
     node="FillBackward2",
-    self=lambda F, g: F.zeros_like(g),
+    self=constant,
 )
 filled_in_place_by_tensor = op(
     "fill.in_place_Tensor(self, value)",
     kernel=raw.fill,
     node="FillBackward3",
-    self=lambda F, g: F.zeros_like(g),
+    self=constant,
     value=lambda F, g: F.sum(g),
 )
-zeroed = op("zero.in_place(self)", kernel=raw.zeroed, self=lambda F, g: F.zeros_like(g))
+zeroed = op("zero.in_place(self)", kernel=raw.zeroed, self=constant)
 copy_ = inplace(copied_into)
 _fill_, fill_tensor_ = map(inplace, (filled_in_place, filled_in_place_by_tensor))
 zero_ = inplace(zeroed)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import raw
-from .arithmetic import constant
 from .declare import op
 from .emit import inplace
+from .formulas import constant
 
 __all__ = [
     "abs",

@@ -17,9 +17,9 @@ from ..random import Generator, default_generator
 from ..raw import random
 from ..raw.copying import dense_axes
 from ..shapes import broadcast_shapes
-from .arithmetic import constant
 from .declare import op
 from .emit import inplace
+from .formulas import constant
 
 if TYPE_CHECKING:
     from ..tensor import Tensor

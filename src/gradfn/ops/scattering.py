@@ -11,6 +11,7 @@ from ..autograd.variable import Variable
 from ..shapes import broadcast_shapes, wrap_dim
 from .declare import op
 from .emit import inplace
+from .formulas import no_derivative
 from .views import expand_size, reshape
 
 if TYPE_CHECKING:
@@ -77,22 +78,18 @@ _scatter_src_, _scatter_value_, scatter_add_ = map(
 )
 
 
-def _no_derivative() -> Any:
-    raise RuntimeError("derivative for aten::scatter is not implemented when it has a `reduce`")
-
-
 scatter_src_by = op(
     "scatter.reduce(self, dim, index: Tensor, src, reduce)",
     kernel=raw.scatter_by,
     node="NotImplemented",
-    self=_no_derivative,
-    src=_no_derivative,
+    self=no_derivative("scatter"),
+    src=no_derivative("scatter"),
 )
 scatter_value_by = op(
     "scatter.value_reduce(self, dim, index: Tensor, value, reduce)",
     kernel=raw.scatter_by,
     node="NotImplemented",
-    self=_no_derivative,
+    self=no_derivative("scatter"),
 )
 _scatter_src_by_, _scatter_value_by_ = map(inplace, (scatter_src_by, scatter_value_by))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from . import return_types
 from .declare import op
+from .formulas import no_derivative
 from .reduction import UNSET
 
 if TYPE_CHECKING:
@@ -37,10 +38,6 @@ def _no_derivative(name: str) -> Any:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
     return refuse
-
-
-def _no_bincount_derivative(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::bincount is not implemented")
 
 
 sort_of = op(
@@ -95,7 +92,7 @@ bincount = op(
     "bincount(self, weights: Optional=None, minlength=0)",
     kernel=raw.bincount,
     node="NotImplemented",
-    weights=_no_bincount_derivative,
+    weights=no_derivative("bincount"),
     doc="""How often each of 0, 1, 2, ... occurs in a 1-d integer tensor, or the `weights` there.
 
     RuntimeError for negative numbers and other shapes. Not differentiable.

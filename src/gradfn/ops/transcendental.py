@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from .. import raw
-from .arithmetic import constant, no_derivative
 from .declare import op
 from .emit import inplace
+from .formulas import constant, no_derivative
 from .runtime import SCALARS
 
 __all__ = [
