@@ -82,6 +82,7 @@ PARITY = [
     "torch.arange(2.0).dtype, torch.set_default_dtype(torch.float32)",
 ]
 
+UNFIT = "value cannot be converted to type"
 ERRORS: list[tuple[str, type[Exception], str]] = [
     ("torch.tensor([[1, 2], [3]])", ValueError, "expected sequence of length 2 at dim 1 (got 1)"),
     ("torch.tensor([[1, 2], 3])", TypeError, "not a sequence"),
@@ -107,7 +108,12 @@ ERRORS: list[tuple[str, type[Exception], str]] = [
     ("torch.zeros_like([1])", TypeError, "zeros_like(): argument 'input' (position 1) must be"),
     ("torch.full(2, 3)", TypeError, "full(): argument 'size' (position 1) must be tuple of ints"),
     ("torch.full((2,), 'a')", TypeError, "full(): argument 'fill_value' (position 2) must be"),
-    ("torch.full((2,), 1j, dtype=torch.float32)", RuntimeError, "value cannot be converted to"),
+    ("torch.full((2,), 1j, dtype=torch.float32)", RuntimeError, f"{UNFIT} float without overflow"),
+    ("torch.full((2,), 1e9, dtype=torch.half)", RuntimeError, f"{UNFIT} c10::Half without overflow"),
+    ("torch.zeros(2, dtype=torch.uint8).fill_(300)", RuntimeError, f"{UNFIT} uint8_t without"),
+    ("torch.zeros(2, dtype=torch.int32).fill_(inf)", RuntimeError, f"{UNFIT} int without overflow"),
+    ("torch.zeros(2, dtype=torch.int8).fill_(127.5)", RuntimeError, f"{UNFIT} int8_t without"),
+    ("torch.zeros(2).int().__setitem__(0, 2**40)", RuntimeError, f"{UNFIT} int without"),
     ("torch.eye(-1)", RuntimeError, "n must be greater or equal to 0, got -1"),
     ("torch.arange()", TypeError, "arange() missing 1 required positional arguments"),
     ("torch.arange(3, 0)", RuntimeError, "upper bound and lower bound inconsistent with step sig"),

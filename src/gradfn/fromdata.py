@@ -12,6 +12,7 @@ import numpy as np
 from . import dtypes
 from .autograd.node import Array
 from .autograd.variable import Variable
+from .raw.numbers import converted
 
 if TYPE_CHECKING:
     from .dtypes import dtype
@@ -61,11 +62,7 @@ def number(value: Any, target: dtype) -> Any:
     """The Python or 0-d `value` as a scalar of `target`; RuntimeError where it does not fit."""
     if isinstance(value, Variable):
         value = value.item()  # type: ignore[attr-defined]
-    if isinstance(value, complex) and not target.is_complex and target is not dtypes.bool_:
-        raise RuntimeError(
-            f"value cannot be converted to type {target.name} without overflow: {value} is complex"
-        )
-    return _filled([value], target)[0]
+    return np.asarray(converted(value, target.numpy), target.numpy)[()]
 
 
 def _real_part(array: Array, target: dtype) -> Array:

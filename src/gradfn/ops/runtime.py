@@ -46,7 +46,7 @@ def scalar(value: Any, like: Array) -> Any:
     kind = value.__class__
     array: Array = np.array(value, _WIDE[kind])
     if SCALARS[kind] <= category(like) and like.dtype.char != "e":
-        array = _narrowed(array, like.dtype)
+        array = narrowed(array, like.dtype)
     array.setflags(write=False)
     if value != 0 or kind is int:  # -0.0 is found as 0.0
         if len(NUMBERS) >= MANY_NUMBERS:
@@ -55,7 +55,7 @@ def scalar(value: Any, like: Array) -> Any:
     return array
 
 
-def _narrowed(array: Any, dtype: np.dtype[Any]) -> Any:
+def narrowed(array: Any, dtype: np.dtype[Any]) -> Any:
     """`array` in `dtype`: integers wrap around, floats become infinite."""
     token = hush()
     try:
@@ -103,7 +103,7 @@ def promote(
     if operator.exact_numbers and target is dtypes.float16:
         kinds = [np.dtype(np.float32) if _is_wrapped(v) else target.numpy for v in values]
     return tuple(
-        a if a is None or a.dtype == kind else _narrowed(a, kind)
+        a if a is None or a.dtype == kind else narrowed(a, kind)
         for a, kind in zip(arrays, kinds, strict=True)
     )
 

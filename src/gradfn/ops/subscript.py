@@ -13,9 +13,11 @@ import numpy as np
 
 from .. import raw
 from ..autograd.variable import Variable
+from ..raw.numbers import HALF, converted
 from .conversion import type_name
 from .filling import copy_, fill_
 from .indexing import index_at, index_put_, positions
+from .runtime import narrowed
 from .views import alias, expand_size, reshape, unsqueeze, view_shape
 from .windows import select, slice_dim
 
@@ -106,11 +108,9 @@ def _number(input: Tensor, value: Any) -> Any:
         value = value.item()
     if not isinstance(value, bool | int | float | complex):
         raise TypeError(f"can't assign a {type(value).__name__} to a {type_name(input.dtype)}")
-    if isinstance(value, complex) and not input.dtype.is_complex:
-        raise RuntimeError(
-            f"value cannot be converted to type {input.dtype.name} without overflow: {value}"
-        )
-    return Variable.wrap(np.asarray(value).astype(input._array.dtype))
+    dtype = input._array.dtype
+    single = np.dtype(np.float32) if dtype.char in HALF else dtype
+    return Variable.wrap(narrowed(converted(value, single), dtype))
 
 
 def _write(target: Tensor, value: Any) -> None:

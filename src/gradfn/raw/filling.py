@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..shapes import broadcast_shapes
 from .copying import to_copy
 from .indexing import on_a_copy
-from .numbers import Array
+from .numbers import Array, converted
 from .views import expand
 
 __all__ = ["copied_into", "fill", "zeroed"]
@@ -38,12 +37,9 @@ def fill(self: Array, value: Any) -> Array:
             f"fill_ only supports 0-dimension value tensor but got tensor with {np.ndim(value)} "
             "dimensions."
         )
-    if np.iscomplexobj(value) and self.dtype.kind != "c" and not isinstance(value, np.ndarray):
-        raise RuntimeError(
-            f"value cannot be converted to type {dtypes.from_numpy(self.dtype).name} without "
-            f"overflow: {value}"
-        )
-    return copied_into(self, np.asarray(value))
+    if not isinstance(value, np.ndarray):
+        value = np.asarray(converted(value, self.dtype))
+    return copied_into(self, value)
 
 
 def zero_into(self: Array) -> None:

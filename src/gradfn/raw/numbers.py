@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeAlias, TypeVar
@@ -27,6 +28,7 @@ C_NAMES = {
     "uint32": "uint32_t",
     "uint64": "uint64_t",
     "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
     "float32": "float",
     "float64": "double",
     "complex64": "c10::complex<float>",
@@ -99,17 +101,32 @@ def converted(value: Any, dtype: np.dtype[Any]) -> Any:
     """The number `value` in `dtype`; RuntimeError where it does not fit."""
     if value.__class__ in (int, float) and -1 <= value <= 1 and dtype.kind in "fc":
         return value
-    fits = dtype.kind == "c" or not np.imag(value)
-    if fits and dtype.kind in "iu" and np.isfinite(value):
+    if not _fits(value, dtype):
+        name = C_NAMES[dtype.name]
+        raise RuntimeError(
+            f"value cannot be converted to type {name} without overflow: it is {value}"
+        )
+    if dtype.kind not in "bc":
+        value = np.real(value)
+    if dtype.char in HALF:  # rounded twice, as in PyTorch
+        value = np.asarray(value, np.float32)
+    return np.asarray(value).astype(dtype)
+
+
+def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    if dtype.kind == "b":
+        return True
+    real, imag = np.real(value), np.imag(value)
+    if dtype.kind != "c" and imag:
+        return False
+    if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         lowest = limits.min or -limits.max  # negative numbers wrap around in unsigned dtypes
-        fits = lowest <= int(np.real(value)) <= limits.max
-    elif fits and dtype.kind == "f" and np.isfinite(value):
-        fits = np.absolute(np.real(value)) <= np.finfo(dtype).max
-    if not fits:
-        name = C_NAMES[dtype.name]
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return np.asarray(value if dtype.kind == "c" else np.real(value)).astype(dtype)
+        return bool(lowest <= real <= limits.max)
+    if dtype.kind not in "fc":
+        return True
+    largest = float(np.finfo(dtype).max)
+    return not any(largest < abs(part) < math.inf for part in (real, imag))
 
 
 def refuse_bool(*arrays: Any) -> None:

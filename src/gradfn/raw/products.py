@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import from_numpy
-from .numbers import HALF, Array, not_implemented
+from .numbers import HALF, Array, converted, not_implemented
 
 __all__ = [
     "addbmm",
@@ -236,21 +236,12 @@ def _add_scaled(self: Array, product: Array, beta: Any, alpha: Any) -> Array:
     if alpha == 0:
         product[...] = 0
     elif alpha != 1:
-        np.multiply(product, _factor(alpha, dtype), out=product)
+        np.multiply(product, converted(alpha, dtype), out=product)
     if beta == 1:
         np.add(product, self, out=product)
     elif beta != 0:
-        np.add(product, self * _factor(beta, dtype), out=product)
+        np.add(product, self * converted(beta, dtype), out=product)
     return product
-
-
-def _factor(value: Any, dtype: np.dtype[Any]) -> Any:
-    if isinstance(value, complex) and dtype.kind != "c":
-        raise RuntimeError(
-            "value cannot be converted to type float without overflow: the factor "
-            f"{value} is complex, the tensors are {from_numpy(dtype)}"
-        )
-    return dtype.type(value)
 
 
 def _expanded(self: Array, shape: tuple[int, ...]) -> Array:
