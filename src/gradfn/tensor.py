@@ -14,11 +14,11 @@ from .autograd.backward import backward
 from .autograd.grad_mode import get_mode
 from .autograd.inplace import check_target
 from .autograd.variable import Variable
-from .autograd.where import user_frame
 from .creation import check_differentiable
 from .creation import tensor as tensor
 from .device import cpu, device, layout, strided
 from .ops.operators import OPERATORS
+from .ops.runtime import note_cut
 from .ops.views import alias
 from .raw.copying import dense_axes
 from .raw.strided import address
@@ -215,8 +215,7 @@ class Tensor(Variable):
         """
         out: Tensor = Variable.wrap(self._array)
         if self._edge is not None:
-            frame = user_frame(1)
-            out._cut = (".data was taken", frame.f_code, frame.f_lasti)
+            note_cut(out, ".data was taken")
         return out
 
     @data.setter

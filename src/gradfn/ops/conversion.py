@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import dtypes, raw
 from ..autograd.variable import Variable
-from ..autograd.where import user_frame
 from ..device import (
     channels_last,
     channels_last_3d,
@@ -19,6 +18,7 @@ from ..device import (
 )
 from ..raw.copying import CHANNELS_LAST
 from .declare import op
+from .runtime import note_cut
 
 if TYPE_CHECKING:
     from ..dtypes import dtype
@@ -82,7 +82,7 @@ def detach(input: Tensor) -> Tensor:
     """
     out = cast("Tensor", Variable.wrap(input._array, None, input.memory()))
     if input._edge is not None:
-        _note_cut(out, "detach() cut it off")
+        note_cut(out, "detach() cut it off")
     if input._inference:
         out._inference = True
     return out
@@ -98,13 +98,8 @@ def detach_(input: Tensor) -> Tensor:
     if input._edge is not None:
         input._edge = None
         input._retains = False
-        _note_cut(input, "detach_() cut it off")
+        note_cut(input, "detach_() cut it off")
     return input
-
-
-def _note_cut(tensor: Any, why: str) -> None:
-    frame = user_frame(2)
-    tensor._cut = (why, frame.f_code, frame.f_lasti)
 
 
 def to(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:

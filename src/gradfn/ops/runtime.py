@@ -204,14 +204,19 @@ def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -
         if mode.inference and (out._base is None or out._base._inference):
             out._inference = True
         if cut:
-            frame = user_frame(2)
             if not mode.grad:
                 why = f"{operator.name} ran under no_grad"
             elif not differentiable(out._array):
                 why = f"{operator.name} has a result of dtype {out.dtype}"
             else:
                 why = f"{operator.name} has no derivative"
-            out._cut = (why, frame.f_code, frame.f_lasti)
+            note_cut(out, why)
+
+
+def note_cut(tensor: Any, why: str) -> None:
+    """Remember why `tensor` has no history, for the error that says so, and the user's line."""
+    frame = user_frame(2)
+    tensor._cut = (why, frame.f_code, frame.f_lasti)
 
 
 def memory_of(tensor: Any) -> Memory:
