@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
+from .cuda import device_count as device_count
+from .cuda import is_available as is_available
+from .cuda import manual_seed as manual_seed
 from .missing import missing
 
 __getattr__ = missing(__name__)
-
-
-def is_available() -> bool:
-    """False: tensors are on the CPU."""
-    return False
-
-
-def device_count() -> int:
-    """The number of devices, 0."""
-    return 0
-
-
-def manual_seed(seed: int) -> None:
-    """Seed the device's generator; without a device there is nothing to do."""
