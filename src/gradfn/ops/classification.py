@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import raw
+from ..raw.loss import MEAN, NONE
 from .activation import logsigmoid
 from .declare import op
 from .reducing import choose, each, number, over, plus, reduced, refuse_gradient, times
@@ -103,11 +104,11 @@ def nll_loss(
     >>> nll_loss(tensor([[-1., -2.], [-3., -4.]]), tensor([0, 1]))
     tensor(2.5000)
     """
-    return _nll_loss(input, target, weight, choose(reduction, size_average, reduce), ignore_index)
+    kind = number(choose(reduction, size_average, reduce))
+    return _nll_loss(input, target, weight, kind, ignore_index)
 
 
-def _nll_loss(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
-    kind = number(reduction)
+def _nll_loss(input: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     refuse_gradient("nll_loss_forward", "weight", weight)
     if input.ndim > 1 and input.size(0) != target.size(0):
         raise ValueError(
@@ -115,7 +116,7 @@ def _nll_loss(input: Any, target: Any, weight: Any, reduction: str, ignore_index
             f"({target.size(0)})."
         )
     if input.ndim <= 2:
-        return nll_of(input, target, weight, kind, ignore_index)
+        return nll_of(input, target, weight, reduction, ignore_index)
     batch, classes, *sizes = input.shape
     flat = len(sizes) == 2
     if flat and target.ndim != 3:
@@ -128,12 +129,12 @@ def _nll_loss(input: Any, target: Any, weight: Any, reduction: str, ignore_index
         wanted = f"Expected target size {[batch, *sizes]}, got {list(target.shape)}"
         raise RuntimeError(f"size mismatch {got})" if flat else wanted)
     if flat:
-        return nll_of_images(input, target, weight, kind, ignore_index)
+        return nll_of_images(input, target, weight, reduction, ignore_index)
     pixels = math.prod(sizes)
     images = input.contiguous().view(batch, classes, 1, pixels)
     labels = target.contiguous().view(batch, 1, pixels)
-    losses = nll_of_images(images, labels, weight, kind, ignore_index)
-    return losses.view(batch, *sizes) if reduction == "none" else losses
+    losses = nll_of_images(images, labels, weight, reduction, ignore_index)
+    return losses.view(batch, *sizes) if reduction == NONE else losses
 
 
 def cross_entropy(
@@ -156,8 +157,7 @@ def cross_entropy(
     >>> cross_entropy(tensor([[0., 0.]]), tensor([1]))
     tensor(0.6931)
     """
-    reduction = choose(reduction, size_average, reduce)
-    number(reduction)
+    kind = number(choose(reduction, size_average, reduce))
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     probabilities = input.shape == target.shape
@@ -170,10 +170,10 @@ def cross_entropy(
         raise RuntimeError("ignore_index is not supported for floating point target")
     scores = input.log_softmax(0 if input.ndim == 1 else 1)
     if probabilities:
-        return _expected(scores, target, weight, reduction, label_smoothing)
+        return _expected(scores, target, weight, kind, label_smoothing)
     if label_smoothing == 0:
-        return _nll_loss(scores, target, weight, reduction, ignore_index)
-    return _smoothed(scores, target, weight, reduction, ignore_index, label_smoothing)
+        return _nll_loss(scores, target, weight, kind, ignore_index)
+    return _smoothed(scores, target, weight, kind, ignore_index, label_smoothing)
 
 
 def _by_class(weight: Any, scores: Any) -> Any:
@@ -183,7 +183,7 @@ def _by_class(weight: Any, scores: Any) -> Any:
     return weight.view(1, -1, *(1 for _ in scores.shape[2:]))
 
 
-def _expected(scores: Any, target: Any, weight: Any, reduction: str, label_smoothing: float) -> Any:
+def _expected(scores: Any, target: Any, weight: Any, reduction: int, label_smoothing: float) -> Any:
     """The cross entropy for a `target` of probabilities."""
     axis = 0 if scores.ndim == 1 else 1
     classes = scores.size(axis)
@@ -192,14 +192,14 @@ def _expected(scores: Any, target: Any, weight: Any, reduction: str, label_smoot
     losses = scores * target
     if weight is not None:
         losses = losses * _by_class(weight, scores)
-    if reduction == "none":
+    if reduction == NONE:
         return -losses.sum(axis)
     total = -losses.sum()
-    return over(total, scores.numel() / classes) if reduction == "mean" else total
+    return over(total, scores.numel() / classes) if reduction == MEAN else total
 
 
 def _smoothed(
-    scores: Any, target: Any, weight: Any, reduction: str, ignore_index: int, label_smoothing: float
+    scores: Any, target: Any, weight: Any, reduction: int, ignore_index: int, label_smoothing: float
 ) -> Any:
     """The cross entropy for classes, with a share of the uniform distribution."""
     axis = 0 if scores.ndim == 1 else 1
@@ -208,9 +208,9 @@ def _smoothed(
     every = scores if weight is None else scores * _by_class(weight, scores)
     ignored = target == ignore_index
     uniform = (-every.sum(axis)).masked_fill(ignored, 0)
-    if reduction == "mean" and weight is None:
+    if reduction == MEAN and weight is None:
         uniform = uniform.sum() / (~ignored).sum()
-    elif reduction == "mean":
+    elif reduction == MEAN:
         kept = weight.gather(0, target.masked_fill(ignored, 0).flatten()).view(target.shape)
         uniform = uniform.sum() / kept.masked_fill(ignored, 0).sum()
     else:
@@ -283,7 +283,7 @@ def multilabel_soft_margin_loss(
     losses = losses.sum(-1) / input.size(-1)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    return reduced(losses, reduction)
+    return reduced(losses, number(reduction))
 
 
 METHODS = ""

@@ -90,12 +90,11 @@ def hinge_embedding_loss(
     >>> hinge_embedding_loss(tensor([0.5, 0.5]), tensor([1., -1.]), reduction="none")
     tensor([0.5000, 0.5000])
     """
-    reduction = choose(reduction, size_average, reduce)
-    number(reduction)
+    kind = number(choose(reduction, size_average, reduce))
     far = (wrapped_number(margin) - input).clamp_min(0)
     zeros = input.new_zeros(())
     losses = far.where(target != 1, zeros) + input.where(target != -1, zeros)
-    return reduced(losses, reduction)
+    return reduced(losses, kind)
 
 
 def margin_ranking_loss(
@@ -113,14 +112,13 @@ def margin_ranking_loss(
     >>> margin_ranking_loss(tensor([1.]), tensor([3.]), tensor([1.]))
     tensor(2.)
     """
-    reduction = choose(reduction, size_average, reduce)
-    number(reduction)
+    kind = number(choose(reduction, size_average, reduce))
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return reduced(plus(-target * (input1 - input2), float(margin)).clamp_min(0), reduction)
+    return reduced(plus(-target * (input1 - input2), float(margin)).clamp_min(0), kind)
 
 
 def cosine_embedding_loss(
@@ -138,8 +136,7 @@ def cosine_embedding_loss(
     >>> cosine_embedding_loss(tensor([[3., 4.]]), tensor([[4., 3.]]), tensor([1.]))
     tensor(0.0400)
     """
-    reduction = choose(reduction, size_average, reduce)
-    number(reduction)
+    kind = number(choose(reduction, size_average, reduce))
     if target.ndim > 1:
         raise RuntimeError(
             "0D or 1D target tensor expected, multi-target not supported; the target has "
@@ -152,7 +149,7 @@ def cosine_embedding_loss(
     zeros = cosine.new_zeros(cosine.shape)
     alike = (wrapped_number(1) - cosine).where(target == 1, zeros)
     unlike = minus(cosine, margin).clamp_min(0).where(target == -1, zeros)
-    return reduced(alike + unlike, reduction)
+    return reduced(alike + unlike, kind)
 
 
 def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> None:
@@ -186,14 +183,13 @@ def triplet_margin_loss(
     >>> triplet_margin_loss(tensor([[0.]]), tensor([[1.]]), tensor([[0.5]]))
     tensor(1.5000)
     """
-    reduction = choose(reduction, size_average, reduce)
-    number(reduction)
+    kind = number(choose(reduction, size_average, reduce))
     _check_triplet(anchor, positive, negative, margin)
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
-    return reduced((plus(near, margin) - far).clamp_min(0), reduction)
+    return reduced((plus(near, margin) - far).clamp_min(0), kind)
 
 
 def triplet_margin_with_distance_loss(
@@ -212,13 +208,13 @@ def triplet_margin_with_distance_loss(
     >>> triplet_margin_with_distance_loss(tensor([[0.]]), tensor([[1.]]), tensor([[0.5]]))
     tensor(1.5000)
     """
-    number(reduction)
+    kind = number(reduction)
     _check_triplet(anchor, positive, negative, margin)
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return reduced((margin + near - far).clamp_min(0), reduction)
+    return reduced((margin + near - far).clamp_min(0), kind)
 
 
 METHODS = ""

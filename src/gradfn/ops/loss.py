@@ -30,23 +30,32 @@ __all__: list[str] = []
 # The losses that are operators of their own in PyTorch.
 
 
-def _bce_input(F: Any, g: Any, self: Any, target: Any, weight: Any, shape: Any, kind: int) -> Any:
-    g = F.binary_cross_entropy_backward(each(g, kind, shape), self, target)
+def _bce_input(
+    F: Any, g: Any, self: Any, target: Any, weight: Any, self_shape: Any, reduction: int
+) -> Any:
+    g = F.binary_cross_entropy_backward(each(g, reduction, self_shape), self, target)
     return g if weight is None else g * weight
 
 
-def _bce_second(F: Any, g: Any, grad: Any, self: Any, target: Any) -> Any:
+def _bce_second(F: Any, g: Any, grad_output: Any, self: Any, target: Any) -> Any:
     variance = F.clamp((1 - self) * self, LEAST_VARIANCE)
-    return g * grad * ((self * self - 2 * self * target + target) / (variance * variance))
+    return g * grad_output * ((self * self - 2 * self * target + target) / (variance * variance))
 
 
-def _bce_target(F: Any, g: Any, self: Any, weight: Any, shape: Any, kind: int) -> Any:
-    g = each(g, kind, shape) * (F.log1p(-self) - F.log(self))
+def _bce_target(F: Any, g: Any, self: Any, weight: Any, self_shape: Any, reduction: int) -> Any:
+    g = each(g, reduction, self_shape) * (F.log1p(-self) - F.log(self))
     return g if weight is None else g * weight
 
 
 def _logits_input(
-    F: Any, g: Any, self: Any, target: Any, weight: Any, pos_weight: Any, shape: Any, kind: int
+    F: Any,
+    g: Any,
+    self: Any,
+    target: Any,
+    weight: Any,
+    pos_weight: Any,
+    self_shape: Any,
+    reduction: int,
 ) -> Any:
     probability = F.sigmoid(self)
     if pos_weight is None:
@@ -54,19 +63,19 @@ def _logits_input(
     else:
         positive = pos_weight * target
         slope = (positive + 1 - target) * probability - positive
-    g = each(g, kind, shape) * slope
+    g = each(g, reduction, self_shape) * slope
     return g if weight is None else g * weight
 
 
 def _logits_target(
-    F: Any, g: Any, self: Any, weight: Any, pos_weight: Any, shape: Any, kind: int
+    F: Any, g: Any, self: Any, weight: Any, pos_weight: Any, self_shape: Any, reduction: int
 ) -> Any:
     if pos_weight is None:
         slope = -self
     else:
         log_one = F.clamp(self, None, 0) - F.log1p(F.exp(-F.abs(self)))  # of sigmoid(self)
         slope = log_one - self - pos_weight * log_one
-    g = each(g, kind, shape) * slope
+    g = each(g, reduction, self_shape) * slope
     return g if weight is None else g * weight
 
 
@@ -118,19 +127,15 @@ cross_entropy_of = op(
     "binary_cross_entropy(self, target, weight: Optional, reduction)",
     kernel=raw.binary_cross_entropy,
     tangent="reduced",
-    self=lambda F, g, self, target, weight, self_shape, reduction: _bce_input(
-        F, g, self, target, weight, self_shape, reduction
-    ),
-    target=lambda F, g, self, weight, self_shape, reduction: _bce_target(
-        F, g, self, weight, self_shape, reduction
-    ),
+    self=_bce_input,
+    target=_bce_target,
 )
 binary_cross_entropy_backward = op(
     "binary_cross_entropy_backward(grad_output, self, target)",
     kernel=raw.binary_cross_entropy_backward,
     tangent="elementwise",
     grad_output=lambda F, g, self, target: F.binary_cross_entropy_backward(g, self, target),
-    self=lambda F, g, grad_output, self, target: _bce_second(F, g, grad_output, self, target),
+    self=_bce_second,
     target=lambda F, g, grad_output, self: (
         -g * grad_output / F.clamp((1 - self) * self, LEAST_VARIANCE)
     ),
@@ -140,12 +145,8 @@ cross_entropy_of_logits = op(
     "reduction)",
     kernel=raw.binary_cross_entropy_with_logits,
     tangent="reduced",
-    self=lambda F, g, self, target, weight, pos_weight, self_shape, reduction: _logits_input(
-        F, g, self, target, weight, pos_weight, self_shape, reduction
-    ),
-    target=lambda F, g, self, weight, pos_weight, self_shape, reduction: _logits_target(
-        F, g, self, weight, pos_weight, self_shape, reduction
-    ),
+    self=_logits_input,
+    target=_logits_target,
 )
 
 
@@ -172,7 +173,7 @@ def mse_loss(
     kind = number(choose(reduction, size_average, reduce))
     input, target = together(input, target)
     if weight is not None:
-        return weighted((input - target).pow(2), weight, reduction)
+        return weighted((input - target).pow(2), weight, kind)
     return squared(input, target, kind)
 
 
@@ -190,11 +191,10 @@ def l1_loss(
     >>> l1_loss(tensor([1., 2.]), tensor([0., 4.]), reduction="none")
     tensor([1., 2.])
     """
-    reduction = choose(reduction, size_average, reduce)
-    number(reduction)
+    kind = number(choose(reduction, size_average, reduce))
     input, target = together(input, target)
     losses = (input - target).abs()
-    return reduced(losses, reduction) if weight is None else weighted(losses, weight, reduction)
+    return reduced(losses, kind) if weight is None else weighted(losses, weight, kind)
 
 
 def smooth_l1_loss(
@@ -240,7 +240,7 @@ def huber_loss(
     if weight is None:
         return huber(input, target, kind, delta)
     check_weight(weight, input)
-    return reduced(huber(input, target, NONE, delta) * weight, reduction)
+    return reduced(huber(input, target, NONE, delta) * weight, kind)
 
 
 def soft_margin_loss(
@@ -350,7 +350,7 @@ def kl_div(
         losses = target.xlogy(target) - target * input
     if reduction == "batchmean":
         return losses.sum() / input.size(0) if input.ndim else losses.sum()
-    return reduced(losses, reduction)
+    return reduced(losses, number(reduction))
 
 
 def poisson_nll_loss(
@@ -371,14 +371,13 @@ def poisson_nll_loss(
     >>> poisson_nll_loss(tensor([0., 1.]), tensor([1., 2.]), reduction="none")
     tensor([1.0000, 0.7183])
     """
-    reduction = choose(reduction, size_average, reduce)
-    number(reduction)
+    kind = number(choose(reduction, size_average, reduce))
     rate, log_rate = (input.exp(), input) if log_input else (input, plus(input, eps).log())
     losses = rate - target * log_rate
     if full:
         stirling = target * target.log() - target + times(times(target, 2 * math.pi).log(), 0.5)
         losses = losses + stirling.masked_fill(target <= 1, 0)
-    return reduced(losses, reduction)
+    return reduced(losses, kind)
 
 
 def gaussian_nll_loss(
@@ -415,7 +414,7 @@ def gaussian_nll_loss(
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
-    return reduced(losses, reduction)
+    return reduced(losses, number(reduction))
 
 
 METHODS = ""

@@ -80,12 +80,11 @@ def number(reduction: str) -> int:
         ) from None
 
 
-def reduced(losses: Any, reduction: str) -> Any:
+def reduced(losses: Any, reduction: int) -> Any:
     """The losses themselves, their mean or their sum, recorded as such."""
-    kind = number(reduction)
-    if kind == NONE:
+    if reduction == NONE:
         return losses
-    return losses.mean() if kind == MEAN else losses.sum()
+    return losses.mean() if reduction == MEAN else losses.sum()
 
 
 def check_weight(weight: Any, losses: Any) -> None:
@@ -95,11 +94,11 @@ def check_weight(weight: Any, losses: Any) -> None:
         )
 
 
-def weighted(losses: Any, weight: Any, reduction: str) -> Any:
+def weighted(losses: Any, weight: Any, reduction: int) -> Any:
     """`reduced` weighted losses: the mean is over the weights."""
     check_weight(weight, losses)
     losses = losses * weight
-    if number(reduction) == MEAN:
+    if reduction == MEAN:
         return losses.sum() / weight.sum()
     return reduced(losses, reduction)
 
