@@ -9,6 +9,7 @@ from typing import Any as _Any
 
 from . import autograd as autograd
 from . import dtypes as _dtypes
+from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import random as random
@@ -28,12 +29,15 @@ from .legacy import *
 from .missing import missing as _missing_from
 from .ops import return_types as return_types
 from .ops.activation import *
+from .ops.adaptive import *
 from .ops.arithmetic import *
 from .ops.comparison import *
 from .ops.complexes import *
 from .ops.contraction import *
 from .ops.conversion import *
 from .ops.convolving import *
+from .ops.decompositions import *
+from .ops.determinants import *
 from .ops.distance import *
 from .ops.dropouts import *
 from .ops.einstein import *
@@ -41,8 +45,11 @@ from .ops.extrema import *
 from .ops.filling import *
 from .ops.indexing import *
 from .ops.joining import *
+from .ops.matrix_functions import *
+from .ops.normalization import *
 from .ops.norms import *
 from .ops.padding import *
+from .ops.pooling import *
 from .ops.powers import *
 from .ops.products import *
 from .ops.quantiles import *
@@ -54,6 +61,7 @@ from .ops.scan import *
 from .ops.scattering import *
 from .ops.shaping import *
 from .ops.softmaxes import *
+from .ops.solvers import *
 from .ops.sorting import *
 from .ops.splitting import *
 from .ops.transcendental import *

@@ -30,6 +30,14 @@ from ..ops.activation import (
     threshold_,
 )
 from ..ops.activation import relu_functional as relu
+from ..ops.adaptive import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+)
 from ..ops.classification import (
     cross_entropy,
     multi_margin_loss,
@@ -69,14 +77,34 @@ from ..ops.loss import (
     smooth_l1_loss,
     soft_margin_loss,
 )
+from ..ops.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    rms_norm,
+)
 from ..ops.padding import pad
+from ..ops.pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
 from ..ops.products import bilinear, linear
+from ..ops.resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
 from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
 from ..ops.softmaxes import nn_softmin as softmin
 from ..ops.transcendental import sigmoid, tanh
 
 __all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "batch_norm",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -97,6 +125,7 @@ __all__ = [
     "embedding",
     "gaussian_nll_loss",
     "gelu",
+    "group_norm",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -104,14 +133,21 @@ __all__ = [
     "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
+    "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
+    "layer_norm",
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
     "margin_ranking_loss",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
@@ -127,6 +163,7 @@ __all__ = [
     "relu",
     "relu6",
     "relu_",
+    "rms_norm",
     "selu",
     "selu_",
     "sigmoid",
@@ -144,6 +181,9 @@ __all__ = [
     "threshold_",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 __getattr__ = missing(__name__)

@@ -14,6 +14,8 @@ from .activation import (
     leaky_relu_backward,
     threshold_backward,
 )
+from .adaptive import *
+from .adaptive import resample
 from .arithmetic import *
 from .arithmetic import div_mode
 from .classification import *
@@ -27,6 +29,19 @@ from .conversion import *
 from .conversion import contiguous
 from .convolving import *
 from .convolving import convolution_input, convolution_weight
+from .decompositions import *
+from .decompositions import (
+    linalg_cholesky_ex,
+    linalg_eig,
+    linalg_eigh,
+    linalg_lu,
+    linalg_lu_factor_ex,
+    linalg_matrix_exp,
+    linalg_qr,
+    linalg_svd,
+)
+from .determinants import *
+from .determinants import cofactors, cofactors_tangent, linalg_det
 from .distance import *
 from .dropouts import *
 from .einstein import *
@@ -37,6 +52,7 @@ from .embeddings import (
 )
 from .extrema import *
 from .extrema import unselect
+from .fft import fft_c2c, fft_c2r, fft_r2c
 from .filling import *
 from .indexing import *
 from .indexing import (
@@ -57,16 +73,22 @@ from .indexing import (
 from .joining import *
 from .loss import *
 from .loss import binary_cross_entropy_backward
+from .matrix_functions import *
+from .matrix_functions import cross_of as linalg_cross
+from .normalization import *
 from .norms import *
 from .norms import vector_norm
 from .padding import *
 from .padding import pick, unpick
+from .pooling import *
+from .pooling import avg_pool, avg_pool_backward, from_planes, to_planes
 from .powers import *
 from .products import *
 from .products import linear, trilinear
 from .quantiles import *
 from .reduction import *
 from .reduction import unsum
+from .resampling import *
 from .restructure import *
 from .rounding import *
 from .sampling import *
@@ -78,6 +100,8 @@ from .shaping import *
 from .shaping import blocks, repeat, unblock, unrepeat
 from .softmaxes import *
 from .softmaxes import log_softmax_backward, softmax_backward
+from .solvers import *
+from .solvers import linalg_inv, linalg_lu_solve, linalg_pinv, linalg_solve, linalg_solve_triangular
 from .sorting import *
 from .splitting import *
 from .transcendental import *

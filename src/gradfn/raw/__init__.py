@@ -8,19 +8,25 @@ names of their operators.
 from .activation import *
 from .convolving import *
 from .copying import *
+from .decompositions import *
 from .elementwise import *
 from .embeddings import *
+from .fft import *
 from .filling import *
 from .indexing import *
 from .loss import *
+from .normalization import *
 from .padding import *
+from .pooling import *
 from .products import *
 from .ranges import *
 from .reduction import *
+from .resampling import *
 from .scan import *
 from .scattering import *
 from .shaping import *
 from .softmaxes import *
+from .solvers import *
 from .sorting import *
 from .strided import strided_base as base_of
 from .strided import strided_scatter

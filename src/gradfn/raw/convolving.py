@@ -125,7 +125,8 @@ def _spread(y: Array, weight: Array, shape: Sizes, layout: Layout) -> Array:
         columns = np.matmul(matrix, _flat(split[block], dims)).reshape(target.shape)
         for tap in taps:  # the windows of one tap do not overlap
             target[tap] += columns[tap]
-    return padded[_inner(shape, layout)]
+    inner: Array = padded[_inner(shape, layout)]
+    return inner
 
 
 def _contract(y: Array, x: Array, shape: Sizes, layout: Layout) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import from_numpy
+from ..shapes import broadcast_shapes, wrap_dim
 from .numbers import HALF, Array, converted, not_implemented
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "baddbmm",
     "bmm",
     "dot",
+    "linalg_cross",
     "matmul",
     "mm",
     "mv",
@@ -58,13 +60,18 @@ def _by(array: Array) -> str:
     return "x".join(map(str, array.shape))
 
 
+def is_half(array: Array) -> bool:
+    """Whether `array` is of float16 or bfloat16."""
+    return array.dtype.char in HALF
+
+
 def in_wide(kernel: Callable[..., Array], *arguments: Any) -> Array:
     """`kernel` of the arguments, with half precision computed in float32."""
     dtype = arguments[0].dtype
     if dtype.char not in HALF:
         return kernel(*arguments)
     wide = [a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in arguments]
-    return kernel(*wide).astype(dtype)
+    return kernel(*wide).astype(arguments[0].dtype)
 
 
 def matmul(self: Array, other: Array) -> Array:
@@ -270,3 +277,25 @@ def trilinear(input1: Array, weight: Array, input2: Array) -> Array:
     left = _product(input1, weight, "bmm")  # of shape (k, n, j)
     result: Array = np.einsum("knj,nj->nk", left, input2, order="C")
     return result.astype(dtype, copy=False)
+
+
+def linalg_cross(self: Array, other: Array, *, dim: int = -1) -> Array:
+    """The cross products of the vectors of size 3 along `dim`."""
+    if self.ndim != other.ndim:
+        raise RuntimeError(
+            "linalg.cross: inputs must have the same number of dimensions. They have shapes "
+            f"{list(self.shape)} and {list(other.shape)}"
+        )
+    axis = wrap_dim(dim, self.ndim)
+    sizes = [a.shape[axis] if a.ndim else 1 for a in (self, other)]
+    if sizes != [3, 3]:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and "
+            f"{sizes[1]}"
+        )
+    broadcast_shapes(self.shape, other.shape)
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"expected scalar type {_name(self)} but found {_name(other)}")
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"cross\" not implemented for 'Bool'")
+    return np.ascontiguousarray(np.cross(self, other, axis=axis))
