@@ -6,6 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import ref
 
+from .autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
+from .autograd.forward_ad import _set_fwd_grad_enabled as _set_fwd_grad_enabled
 from .autograd.function import Function
 from .autograd.grad_mode import get_mode, is_grad_enabled, set_mode
 from .autograd.node import AccumulateGrad, Error, Node
@@ -13,8 +15,10 @@ from .autograd.passes import current_pass, running
 from .autograd.saved import SavedTensor
 from .autograd.variable import Variable
 from .missing import missing
+from .ops.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from .ops.overrides import disabled_torch_function as _disabled_torch_function_impl
 
-__all__ = ["is_grad_enabled"]
+__all__ = ["DisableTorchFunctionSubclass", "_disabled_torch_function_impl", "is_grad_enabled"]
 __getattr__ = missing(__name__)
 
 

@@ -18,6 +18,7 @@ from .creation import check_differentiable
 from .creation import tensor as tensor
 from .device import cpu, device, layout, strided
 from .ops.operators import OPERATORS
+from .ops.overrides import DisableTorchFunctionSubclass, converted, register
 from .ops.runtime import note_cut
 from .ops.views import alias
 from .raw.copying import dense_axes
@@ -45,9 +46,34 @@ class Tensor(Variable):
 
         def __getattr__(self, name: str) -> Any: ...
 
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '{name}' (if PyTorch's tensors "
+                "have it, it is not in gradfn yet)",
+                name=name,
+                obj=self,
+            )
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = legacy.constructed("Tensor", dtypes.get_default_dtype(), args, kwargs)
         return made if cls is Tensor else made.as_subclass(cls)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        register(cls)
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """How tensors of a subclass take part in `func`: its results are of that class too.
+
+        Override it to see or change what is computed; call it by ``super()`` for the computation.
+        """
+        with DisableTorchFunctionSubclass():
+            return converted(func(*args, **(kwargs or {})), cls)
 
     def backward(
         self,

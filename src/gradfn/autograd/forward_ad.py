@@ -127,6 +127,16 @@ class Level:
             self.attach(tensor, part, base)
 
 
+def check_size(tensor: Any, tangent: Any) -> None:
+    """Refuse a tangent of another shape than its tensor."""
+    if tangent._array.shape != tensor._array.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
+            f"given forward gradient is of size {list(tangent.shape)}."
+        )
+
+
 def same_layout(one: Array, other: Array) -> bool:
     """Whether two arrays lie alike in memories of the same size."""
     if one.shape != other.shape:
@@ -203,12 +213,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             f"same level {current.number} is not supported."
         )
-    if tangent._array.shape != tensor._array.shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original "
-            f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
-            f"given forward gradient is of size {list(tangent.shape)}."
-        )
+    check_size(tensor, tangent)
     dual = tensor.view_as(tensor)
     current.give(dual, tangent)
     return dual

@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dtypes
+from .custom_jvp import push_forward, tangents_of
+from .forward_ad import open_level, without_tangents
 from .grad_mode import GRAD, ModeChange, get_mode, set_mode
 from .inplace import ViewKind, rebase
 from .memory import tick
@@ -28,6 +30,7 @@ class FunctionCtx:
     dirty: tuple[Any, ...]
     non_differentiable: tuple[Any, ...]
     saved_for_forward: tuple[Any, ...]
+    forward_mode: bool = False  # whether `jvp` is running
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep `tensors` (or None) for `backward`, which finds them in `saved_tensors`."""
@@ -76,6 +79,9 @@ class BackwardCFunction(FunctionCtx, Node):
     _inputs: list[Metadata]
     _saved: list[SavedTensor | None] | None
 
+    def __repr__(self) -> str:
+        return f"<{self.__module__}.{self.name()} object at {id(self):#x}>"
+
     def __init__(self) -> None:
         self.locate()
         self.next = ()
@@ -87,7 +93,9 @@ class BackwardCFunction(FunctionCtx, Node):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """The tensors kept by `save_for_backward`."""
+        """The tensors kept by `save_for_backward`; in `jvp` those kept by `save_for_forward`."""
+        if self.forward_mode:
+            return self.saved_for_forward
         if self.status is not None:
             self.status.node(self)
         if self._saved is None:
@@ -194,7 +202,8 @@ class FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         node_bases = (getattr(cls, "_node_base", BackwardCFunction),)
-        cls._backward_cls = type(name + "Backward", node_bases, {"_forward_cls": cls})
+        members = {"_forward_cls": cls, "__module__": "torch.autograd.function"}  # shown with it
+        cls._backward_cls = type(name + "Backward", node_bases, members)
         super().__init__(name, bases, namespace)
 
 
@@ -290,7 +299,9 @@ class Function(metaclass=FunctionMeta):
         numbers = iter(range(len(inputs)))
         ctx._arguments = [next(numbers) if isinstance(a, Variable) else None for a in args]
         ctx.next = tuple(t.edge() if t.requires_grad and recorded else None for t in inputs)
-        set_mode(mode.replace(grad=False))
+        level = open_level(mode)
+        tangents = [] if level is None else tangents_of(level, args)
+        set_mode(without_tangents(mode).replace(grad=False))
         try:
             if separate:
                 output = cls.forward(*args)
@@ -302,6 +313,8 @@ class Function(metaclass=FunctionMeta):
         single = not isinstance(output, tuple)
         outputs = (output,) if single else output
         wrapped = _wrap_outputs(ctx, inputs, outputs, recorded, mode.grad)
+        if level is not None and any(tangent is not None for tangent in tangents):
+            push_forward(ctx, level, args, tangents, wrapped)
         if recorded:
             ctx.seq = tick()
             _save(ctx, wrapped)

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from .backward import grad, stacked
+from .forward_ad import dual_level, make_dual, unpack_dual
 from .grad_mode import enable_grad
 from .variable import Variable
 
@@ -138,7 +139,8 @@ def jacobian(
     Its shape is the output's followed by the input's; where outputs or inputs are a tuple it is a
     tuple over outputs, over inputs, or over outputs of tuples over inputs. With `vectorize` all
     rows are asked for in one call of `grad`, which also allows complex outputs. For `create_graph`
-    and `strict` see `vjp`. Forward mode raises NotImplementedError.
+    and `strict` see `vjp`. The strategy "forward-mode" computes columns, not rows: fewer where the
+    inputs have fewer elements than the outputs. As in PyTorch it needs `vectorize`.
 
     >>> import gradfn
     >>> jacobian(lambda x: x.exp(), gradfn.zeros(2))
@@ -146,6 +148,8 @@ def jacobian(
             [0., 1.]])
     """
     _check_strategy(strategy, create_graph, strict, vectorize)
+    if strategy == "forward-mode":
+        return _forward_jacobian(func, inputs)
     with enable_grad():
         many_in, inputs = _inputs(inputs, "jacobian", create_graph)
         many_out, outputs = _outputs(func(*inputs), "jacobian", strict)
@@ -188,6 +192,8 @@ def hessian(
         return _single_element(func(*inputs), "hessian", strict).squeeze()
 
     def gradient(*inputs: Any) -> Tensors:
+        if outer_jacobian_strategy == "forward-mode":
+            inputs = tuple(input.requires_grad_() for input in inputs)
         found = jacobian(scalar, inputs, create_graph=True)
         _check_requires_grad(found, JACOBIAN, strict)
         return found if many else found[0]
@@ -306,6 +312,39 @@ def _batched_rows(
         for rows, input in zip(found, inputs, strict=True)
     ]
     return list(zip(*(column.split(sizes) for column in columns), strict=True))
+
+
+def _forward_jacobian(func: Func, inputs: Tensors) -> Tensors:
+    """The Jacobian column by column: `func` is run once for each element of each input."""
+    many_in, inputs = _as_tuple(inputs, "inputs", "jacobian")
+    many_out, by_input = False, []
+    for index, input in enumerate(inputs):
+        columns = []
+        for direction in _construct_standard_basis_for([input], [input.numel()])[0]:
+            with dual_level():
+                tangent = direction.reshape(input.shape)
+                duals = (*inputs[:index], make_dual(input, tangent), *inputs[index + 1 :])
+                many_out, outputs = _as_tuple(func(*duals), "outputs", "jacobian")
+                columns.append([_tangent(output) for output in outputs])
+        if not columns:
+            many_out, outputs = _as_tuple(func(*inputs), "outputs", "jacobian")
+            by_input.append([o.new_zeros((*o.shape, *input.shape)) for o in outputs])
+            continue
+        by_input.append(
+            [
+                stacked(column).movedim(0, -1).reshape(*column[0].shape, *input.shape)
+                for column in zip(*columns, strict=True)
+            ]
+        )
+    blocks = tuple(zip(*by_input, strict=True))
+    result = tuple(of_output if many_in else of_output[0] for of_output in blocks)
+    return result if many_out else result[0]
+
+
+def _tangent(output: Any) -> Any:
+    """The tangent of an output; zeros where nothing moves it."""
+    primal, tangent = unpack_dual(output)
+    return primal.new_zeros(primal.shape) if tangent is None else tangent
 
 
 def _construct_standard_basis_for(
@@ -463,7 +502,12 @@ def _check_strategy(strategy: str, create_graph: bool, strict: bool, vectorize: 
                 f'{name}: `strict=True` and `strategy="forward-mode"` are not supported together '
                 "(yet)."
             )
-        raise NotImplementedError(f'{name} with `strategy="forward-mode"` is not in gradfn yet')
+        if not vectorize:
+            raise NotImplementedError(
+                "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only "
+                "implemented for `vectorize=True`."
+            )
+        return
     if strict and vectorize:
         raise RuntimeError(
             f"{name}: `strict=True` and `vectorized=True` are not supported together."

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dtypes import complex128, float64
 from .backward import grad, stacked
+from .forward_check import forward_fault, undefined_tangent_fault
 from .function import Function
 from .numeric import (
     IMAGINARY,
@@ -72,8 +73,9 @@ def gradcheck(
     (`check_batched_grad`).
 
     What is wrong raises GradcheckError, or returns False if `raise_exception` is False; misuse
-    always raises. Forward mode raises NotImplementedError. Gradients here always have the dtype of
-    their tensor and are never sparse, so `check_grad_dtypes` and `masked` change nothing.
+    always raises. `check_forward_ad` does the same for the tangents of forward mode, and
+    ``check_backward_ad=False`` leaves only that. Gradients here always have the dtype of their
+    tensor and are never sparse, so `check_grad_dtypes` and `masked` change nothing.
 
     >>> import gradfn
     >>> x = gradfn.tensor([1.0, 2.0], dtype=gradfn.float64, requires_grad=True)
@@ -89,11 +91,25 @@ def gradcheck(
     assert check_forward_ad or not check_batched_forward_grad, (
         "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
     )
-    if check_forward_ad:
-        raise NotImplementedError("gradcheck with check_forward_ad=True is not in gradfn yet")
+    if check_batched_forward_grad:
+        raise NotImplementedError(
+            "gradcheck with check_batched_forward_grad=True is not in gradfn yet"
+        )
     tensors, tolerance = as_tuple(inputs), Tolerance(eps, atol, rtol, nondet_tol)
     try:
-        _check(func, tensors, tolerance, fast_mode, check_batched_grad, check_undefined_grad)
+        _check_inputs(tensors)
+        outputs = differentiable(func(*tensors))
+        if not outputs:
+            _report(constant_fault(func, tensors, eps))
+            return True
+        if check_backward_ad:
+            _check_backward(func, tensors, outputs, tolerance, fast_mode)
+        if check_forward_ad:
+            _report(forward_fault(func, tensors, tolerance, fast_mode))
+        if check_forward_ad and check_undefined_grad:
+            _report(undefined_tangent_fault(func, tensors))
+        if check_backward_ad:
+            _check_properties(func, tensors, outputs, check_batched_grad, check_undefined_grad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -139,8 +155,6 @@ def gradgradcheck(
     assert check_rev_over_rev or not check_batched_grad, (
         "Setting check_batched_grad=True requires check_rev_over_rev to be True"
     )
-    if check_fwd_over_rev:
-        raise NotImplementedError("gradgradcheck with check_fwd_over_rev=True is not in gradfn yet")
     tensors = as_tuple(inputs)
     if grad_outputs is None:
         outputs = differentiable(func(*tensors))
@@ -157,6 +171,8 @@ def gradgradcheck(
         nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
     )
 
@@ -181,6 +197,8 @@ def _gradients_of(func: Func, inputs: tuple[Any, ...]) -> Outputs:
 
     def gradients(*args: Any) -> tuple[Any, ...]:
         inputs_now, cotangents = args[: len(inputs)], args[len(inputs) :]
+        for index in wanted:
+            inputs_now[index].requires_grad_()
         outputs = differentiable(func(*inputs_now))
         if not outputs:
             return ()
@@ -191,26 +209,30 @@ def _gradients_of(func: Func, inputs: tuple[Any, ...]) -> Outputs:
     return gradients
 
 
-def _check(
+def _check_backward(
     func: Func,
     inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
     tolerance: Tolerance,
     fast_mode: bool,
-    check_batched_grad: bool,
-    check_undefined_grad: bool,
 ) -> None:
-    """All checks of `gradcheck`; GradcheckError at the first that fails."""
-    _check_inputs(inputs)
-    outputs = differentiable(func(*inputs))
-    if not outputs:
-        _report(constant_fault(func, inputs, tolerance.eps))
-        return
+    """Gradients against finite differences; GradcheckError at the first that is wrong."""
     parts = [WHOLE]
     if any(output.is_complex() for output in outputs):
         parts = [IMAGINARY, REAL]
     find_fault = projection_fault if fast_mode else jacobian_fault
     for part in parts:
         _report(find_fault(func, inputs, part, tolerance))
+
+
+def _check_properties(
+    func: Func,
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    check_batched_grad: bool,
+    check_undefined_grad: bool,
+) -> None:
+    """What else must hold of a backward pass."""
     if check_batched_grad:
         for number, output in enumerate(outputs):
             _check_batched(inputs, output, number)

@@ -14,7 +14,7 @@ from weakref import ref
 import numpy as np
 
 from .. import dtypes
-from ..raw.strided import Geometry, geometry, strided_base, strided_view
+from ..raw.strided import Geometry, geometry, strided_scatter, strided_view
 from .grad_mode import Mode
 from .node import Array, Error, Freed, Node, accumulate_edge
 from .variable import LEAF
@@ -54,6 +54,10 @@ def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
         )
     if mode.copies is not None:
         mode.copies.before_write(target.memory())
+
+
+def check_overlap(target: Any) -> None:
+    """Refuse to write values to an expanded tensor, whose elements share memory."""
     array = target._array
     steps = zip(array.strides, array.shape, strict=True)
     if array.size and any(step == 0 and size > 1 for step, size in steps):
@@ -90,11 +94,11 @@ _REFUSALS = {
 
 def _view_refused(target: Any) -> str:
     """Why `target`, a view, cannot be written to."""
-    kind, node = target._view_kind, target._edge and target._edge[0]
+    kind, edge = target._view_kind, target._edge
     quiet = kind not in (ViewKind.MULTIPLE, ViewKind.CUSTOM)
-    if node is None:
+    if edge is None or edge is LEAF:
         return _REFUSALS[kind].format("A view")
-    maker = node.name().removesuffix("0").removesuffix("Backward")
+    maker = edge[0].name().removesuffix("0").removesuffix("Backward")
     what = "a view of a view which" if quiet else "a view and"
     return _REFUSALS[kind].format(f"Output {target.output_nr} of {maker} is {what}")
 
@@ -170,6 +174,9 @@ class CopySlices(Node):
         self.shape, self.dtype = base._array.shape, base._array.dtype
         self.locate()
 
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
     def _given(self, grad: Any) -> Any:
         """The gradient of the slice, as the node takes it."""
         if self.node.outputs == 1:
@@ -181,18 +188,17 @@ class CopySlices(Node):
     def backward(self, grad: Any) -> tuple[Any, ...]:
         written = strided_view(np.asarray(grad), self.geometry).copy()
         others = list(self.node.backward(self._given(written)))
-        rest = np.asarray(grad) - strided_base(written, self.geometry)
-        if (old := others.pop(self.position)) is not None:
-            rest = rest + strided_base(np.broadcast_to(old, written.shape), self.geometry)
+        old = others.pop(self.position)
+        rest = strided_scatter(np.asarray(grad), 0 if old is None else old, self.geometry)
         return (rest, *others)
 
     def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
         written = grad._view_of(self.geometry)
         others = list(self.node.backward_tensors(self._given(written.clone())))
-        rest = grad - written._base_of(self.geometry)
-        if (old := others.pop(self.position)) is not None:
-            rest = rest + old.expand(written.shape)._base_of(self.geometry)
-        return (rest, *others)
+        old = others.pop(self.position)
+        if old is None:
+            old = written.detach().new_zeros(written.shape)
+        return (grad._scatter_at(old.expand(written.shape), self.geometry), *others)
 
     def release(self, freed: Freed) -> None:
         self.node.release(freed)

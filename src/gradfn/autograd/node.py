@@ -263,14 +263,16 @@ class AccumulateGrad(Node):
         return 2**64 - 1  # PyTorch gives leaves the highest priority
 
     def backward(self, grad: Any) -> tuple[Any, ...]:
-        with _accumulation:
-            self.variable.accumulate(grad, getrefcount(grad) <= _UNSHARED)
-        self._after()
+        if self.variable.requires_grad:  # it may have changed its mind since
+            with _accumulation:
+                self.variable.accumulate(grad, getrefcount(grad) <= _UNSHARED)
+            self._after()
         return ()
 
     def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
-        self.variable.accumulate_tensor(grad)
-        self._after()
+        if self.variable.requires_grad:
+            self.variable.accumulate_tensor(grad)
+            self._after()
         return ()
 
     def undefined(self, grad: Any, create_graph: bool) -> tuple[Any, ...]:

@@ -34,12 +34,12 @@ class Arrays:
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
         self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
         self.callbacks: list[Callable[[], object]] = []  # to call when the pass is over
-        self.touched: list[tuple[Any, Any, Any]] = []  # leaves, their old `grad`, its old values
+        self.touched: list[tuple[Any, Any, Any]] = []  # tensors, old `grad`, its values
 
     def undo(self) -> None:
-        """Give the leaves back the gradients that they had before the pass."""
-        for leaf, grad, array in reversed(self.touched):
-            leaf._grad = grad
+        """Give the tensors back the `grad` that they had before the pass."""
+        for tensor, grad, array in reversed(self.touched):
+            tensor._grad = grad
             if grad is not None and array is not None:
                 np.copyto(grad._array, array)
 
@@ -92,9 +92,16 @@ class Arrays:
             if (node, nr) in self.captured:
                 self.captured[node, nr] = self.result(value)
 
+    def leads_on(self, edge: Edge) -> bool:
+        """Whether a gradient that goes to `edge` is for something that the pass is to find."""
+        if edge is None or self.captured is None or edge[0] in self.nodes:
+            return edge is not None
+        return any(node is edge[0] for node, _ in self.captured)
+
     def retain(self, tensor: Any, grad: Any) -> None:
         """Add a gradient to the `grad` of a non-leaf that retains it."""
         known, new = tensor._grad, self.result(grad)
+        self.touched.append((tensor, known, None))
         tensor._grad = new if known is None else known + new
 
     def checked(self, result: Any, given: Any, hook: Any) -> Any:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from .grad_mode import ModeChange
 from .memory import Memory, tick
-from .node import Array, Edge, Freed, Node, stale
-from .variable import Variable
+from .node import AccumulateGrad, Array, Edge, Freed, Node, stale
+from .variable import LEAF, Variable
 
 
 class SavedTensor:
     """A tensor that a node saved.
 
-    `edge` is its place in the graph (None for an output of the node itself, which may not be
-    referred to; `output_nr` tells which). The value is an array, or what a pack hook made of it.
+    `edge` is its place in the graph; of an output of the node itself, which may not be referred to,
+    `output_nr` tells which it is. The value is an array, or what a pack hook made of it.
     """
 
     def __init__(self, tensor: Any, name: str, output_nr: int | None = None) -> None:
@@ -23,10 +24,14 @@ class SavedTensor:
         self.original = tensor if tensor.is_leaf else None
         self.array: Array | None = tensor._array
         self.memory: Memory = tensor.memory()
+        self.dual = tensor._dual  # its tangent, in forward mode
         self.stamp = tick()
-        inside = output_nr is None and tensor.requires_grad
-        self.edge: Edge = tensor.edge() if inside else None
         self.output_nr = output_nr
+        self.edge: Edge = None
+        if output_nr is not None:
+            self.maker = ref(tensor._edge[0])
+        elif tensor.requires_grad:
+            self.edge = tensor.edge()
         self.unpack_hook: Callable[[Any], Any] | None = None
         self.packed: Any = None
         self.freed: Freed | None = None
@@ -45,7 +50,10 @@ class SavedTensor:
         version = self.memory.version
         assert self.array is not None
         with ModeChange(grad=False):
-            self.packed = pack(Variable.wrap(self.array, None, self.memory))
+            given = self.original
+            if given is None:
+                given = self._in_place(self.array, self.memory)
+            self.packed = pack(given)
         if self.memory.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as "
@@ -60,7 +68,6 @@ class SavedTensor:
         """The tensor, for the use of `node`."""
         if self.freed is not None:
             self.freed.node(node)
-        edge = (node, self.output_nr) if self.output_nr is not None else self.edge
         if self.unpack_hook is not None:
             with ModeChange(grad=False):
                 value = self.unpack_hook(self.packed)
@@ -69,13 +76,24 @@ class SavedTensor:
                     "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
                     f"type {type(value).__name__}"
                 )
-            return Variable.wrap(value._array, edge, value._memory)
+            return self._in_place(value._array, value._memory)
         assert self.array is not None
         if self.memory.modified > self.stamp:
             raise stale(node, self.name, self.array, self.memory, self.stamp)
         if self.original is not None:
             return self.original
-        return Variable.wrap(self.array, edge, self.memory)
+        tensor = self._in_place(self.array, self.memory)
+        tensor._dual = self.dual
+        return tensor
+
+    def _in_place(self, array: Array, memory: Memory | None) -> Any:
+        """A tensor with the place in the graph that the saved one had."""
+        edge = self.edge if self.output_nr is None else (self.maker(), self.output_nr)
+        if edge is not None and isinstance(edge[0], AccumulateGrad):
+            leaf = Variable.wrap(array, LEAF, memory)
+            leaf._accumulator = ref(edge[0])
+            return leaf
+        return Variable.wrap(array, edge, memory)
 
     def free(self, freed: Freed) -> None:
         """Let go of the value: a backward pass is through with it."""

@@ -56,8 +56,8 @@ class Variable:
 
     _execution_engine: ClassVar[ExecutionEngine] = ExecutionEngine()
     concrete: ClassVar[type[Any]]  # gradfn.Tensor, the class of results
-    _view_of: Callable[..., Any]  # set by ops/views.py: a window into a tensor's memory,
-    _base_of: Callable[..., Any]  # and its adjoint,
+    _view_of: Callable[..., Any]  # a window into a tensor's memory (ops/views.py), and writing
+    _scatter_at: Callable[..., Any]  # to one, out of place (ops/indexing.py)
     _window: Callable[..., Any]  # the same as a view,
     _identity: Callable[..., Any]  # and a view of all of it
 

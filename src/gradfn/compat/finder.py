@@ -75,3 +75,13 @@ def install() -> None:
         if package == OURS:
             sys.modules[THEIRS + dot + rest] = module
     vars(gradfn)["__version__"] = vars(version)["__version__"] = VERSION
+    _rename_classes()
+
+
+def _rename_classes() -> None:
+    """Let classes be shown and pickled under PyTorch's names: ``<class 'torch.Tensor'>``."""
+    ours = [m for name, m in sys.modules.items() if name.split(".")[0] == OURS]
+    for item in [item for module in ours for item in vars(module).values()]:
+        if isinstance(item, type) and item.__module__.split(".")[0] == OURS:
+            public = vars(gradfn).get(item.__name__) is item
+            item.__module__ = THEIRS if public else THEIRS + item.__module__.removeprefix(OURS)

@@ -164,11 +164,11 @@ def _record(index: int, node: Node, places: _Places, labels: Mapping[int, str]) 
     if isinstance(node, OperatorNode):
         operator = node.operator.name
     elif isinstance(node, BackwardCFunction):
-        operator = node.name().removesuffix("Backward")
+        operator = type(node).__name__.removesuffix("Backward")
     else:
-        return NodeRecord(index, node.name(), node.name(), "other", outputs, where, (), None)
+        return NodeRecord(index, type(node).__name__, type(node).__name__, "other", outputs, where, (), None)
     saved = tuple(_saved(node.saved()))
-    return NodeRecord(index, node.name(), operator, "operation", outputs, where, saved, None)
+    return NodeRecord(index, type(node).__name__, operator, "operation", outputs, where, saved, None)
 
 
 _name = cache(str)  # of a dtype: NumPy takes its time to spell one

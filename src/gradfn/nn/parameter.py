@@ -9,6 +9,7 @@ import numpy as np
 from .. import printing
 from ..autograd.variable import Variable
 from ..dtypes import get_default_dtype
+from ..ops.overrides import disabled_torch_function
 from ..tensor import Tensor
 
 __all__ = ["Buffer", "Parameter"]
@@ -26,6 +27,7 @@ class Parameter(Tensor):
     """
 
     __slots__ = ()
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         return cls._make_subclass(cls, _tensor(data), requires_grad)
@@ -56,6 +58,7 @@ class Buffer(Tensor, metaclass=_BufferType):
     """
 
     __slots__ = ()
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         source = _tensor(data)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import GRAD, get_mode
-from ..autograd.inplace import check_result, check_target, rebase
+from ..autograd.inplace import check_overlap, check_result, check_target, rebase
 from ..autograd.memory import UNTRACKED, tick
 from ..autograd.node import accumulate_edge
 from ..autograd.variable import LEAF, Variable
@@ -29,6 +29,7 @@ from . import runtime
 from .declare import LIST, MASK, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
 from .node import node_class, saved_by
 from .out import write_out
+from .overrides import OVERRIDING, overridden
 
 FUNCTION, INPLACE, BINARY = "function", "in-place", "binary operator"
 
@@ -53,6 +54,7 @@ def form(operator: Operator, kind: str) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     function = FunctionType(_first_call.__code__, scope, name)
+    function.__qualname__ = name
     scope["become"] = become
     function.__module__, function.__kwdefaults__ = "gradfn", None
     function.__dict__.update(operator=operator, __signature__=public_signature(operator))
@@ -138,9 +140,12 @@ def emit(
         as_view=runtime.as_view,
         differentiable=runtime.differentiable,
         check_target=check_target,
+        check_overlap=check_overlap,
         check_result=check_result,
         rebase=rebase,
         write_out=write_out,
+        OVERRIDING=OVERRIDING,
+        overridden=overridden,
     )
     local: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), scope, local)
@@ -163,6 +168,9 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
         "    mode = get_mode()",
         "    if mode is not GRAD and mode.intercept is not None:",
         f"        return mode.intercept(OPERATOR, {kind!r}, ({every},){', out' if with_out else ''})",
+        "    if OVERRIDING:",
+        f"        other_way = overridden(OPERATOR, {kind!r}, ({every},))",
+        "        if other_way is not NotImplemented: return other_way",
         "    try:",
         *_read_arguments(operator),
         "    except AttributeError:",
@@ -170,6 +178,7 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
     ]
     if kind == INPLACE:
         lines += [f"    check_target(input, {name!r}, mode, {_any_edge(operator)})"]
+        lines += ["    check_overlap(input)"]
     lines += _promotion(operator)
     if operator.refuses:
         arrays = ", ".join(f"a{i}" for i in range(len(operator.inputs)))

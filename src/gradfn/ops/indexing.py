@@ -11,8 +11,10 @@ import numpy as np
 from .. import raw
 from ..autograd.variable import Variable
 from ..raw.views import strided_window
+from .checking import checked, row_for
 from .declare import op
 from .emit import inplace
+from .runtime import is_number
 from .scattering import gather
 
 if TYPE_CHECKING:
@@ -114,6 +116,7 @@ def positions(input: Any, indices: Sequence[Any]) -> tuple[list[Any], list[int]]
     return tensors, dims
 
 
+@checked
 def index_put(
     input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -127,6 +130,7 @@ def index_put(
     return index_put_at(input, found, values, dims, accumulate)
 
 
+@checked
 def index_put_(
     input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -206,13 +210,13 @@ _index_fill_value_, _index_fill_tensor_ = map(inplace, (index_fill_value, index_
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with `value`, a number or a 0-d tensor, in the slices that `index` lists."""
-    row = index_fill_tensor if isinstance(value, Variable) else index_fill_value
-    return row(input, dim, index, value)
+    row = row_for(value, index_fill_tensor, index_fill_value)
+    return row(input, dim, index, value)  # type: ignore[no-any-return]
 
 
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """`index_fill` in place."""
-    row = _index_fill_tensor_ if isinstance(value, Variable) else _index_fill_value_
+    row = row_for(value, _index_fill_tensor_, _index_fill_value_)
     return row(input, dim, index, value)  # type: ignore[no-any-return]
 
 
@@ -352,8 +356,10 @@ strided_scatter = op(
     self=lambda F, g, src_shape, where: F.strided_scatter(g, F.zeros_of(g, src_shape), where),
     src=lambda F, g, where: F.view_of(g, where),
 )
+Variable._scatter_at = strided_scatter
 
 
+@checked
 def as_strided_scatter(
     input: Tensor,
     src: Tensor,
@@ -417,7 +423,7 @@ def searchsorted(
         )
     if sorter is not None:
         sorted_sequence = gather(sorted_sequence, -1, sorter)
-    values = input if isinstance(input, Variable) else Variable.wrap(np.asarray(input))
+    values = Variable.wrap(np.asarray(input)) if is_number(input) else input
     after = right or side == "right"
     return sorted_positions(sorted_sequence, values, right=after, int32=out_int32)
 

@@ -210,7 +210,7 @@ def _emit(operator: Operator) -> type[OperatorNode]:
     }
     exec(compile(source, filename, "exec"), scope)
     made: Any = scope[name]
-    made.__module__ = "gradfn.autograd"
+    made.__module__ = "builtins"  # as PyTorch's, so that the class is shown by its bare name
     made.operator = operator
     made.outputs = len(operator.results) if len(operator.results) == 1 else 0
     made.saved_inputs = {n: operator.edge_index.get(n) for n in saved.inputs}

@@ -13,7 +13,7 @@ from ..autograd.grad_mode import Mode
 from ..autograd.inplace import ViewKind
 from ..autograd.memory import Memory
 from ..autograd.node import Array
-from ..autograd.variable import Variable
+from ..autograd.variable import LEAF, Variable
 from ..autograd.where import user_frame
 from ..raw.numbers import refuse_bool
 from ..raw.quiet import hush, unhush
@@ -211,6 +211,8 @@ def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -
             else:
                 why = f"{operator.name} has no derivative"
             note_cut(out, why)
+            if not mode.grad and out._base is not None and differentiable(out._array):
+                out._edge = LEAF  # PyTorch's views keep requires_grad, without a history
 
 
 def note_cut(tensor: Any, why: str) -> None:

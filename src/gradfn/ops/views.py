@@ -11,6 +11,7 @@ from ..device import contiguous_format
 from ..dtypes import dtype as DType
 from ..raw.strided import strided_base, strided_view
 from ..shapes import infer_size, sizes_of, wrap_dim
+from .checking import checked
 from .conversion import clone
 from .declare import op
 
@@ -48,7 +49,7 @@ base_of = op(
     tangent="linear",
     self=lambda F, g, where: F.view_of(g, where),
 )
-Variable._view_of, Variable._base_of = view_of, base_of
+Variable._view_of = view_of
 
 alias = op("alias(self)", kernel=raw.alias, view=True, tangent="linear", self=lambda g: g)
 identity = op(
@@ -106,11 +107,13 @@ def _sizes(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
     return sizes if len(sizes) != 1 or sizes[0].__class__ is int else sizes_of(sizes)
 
 
+@checked
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """`view` in the shape of `other`."""
     return view_shape(input, other._array.shape)
 
 
+@checked
 def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The elements in another shape, one size of which may be -1: a view where possible, or a copy.
 
@@ -145,6 +148,7 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     return reshape(input, other._array.shape)
 
 
+@checked
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge the dimensions from `start_dim` to `end_dim` into one.
 
@@ -174,6 +178,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(input, (*shape[:start], merged, *shape[end + 1 :]))
 
 
+@checked
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Split dimension `dim` into `sizes`, one of which may be -1: the reverse of `flatten`."""
     shape = input._array.shape
@@ -257,6 +262,7 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     return permute_dims(input, sizes_of(order) if dims is None else sizes_of((dims,)))
 
 
+@checked
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """A view with the dimensions `source` moved to the positions `destination`."""
     ndim = input._array.ndim
@@ -402,6 +408,7 @@ def expand(input: Tensor, *sizes: Any, size: Any = None, implicit: bool = False)
     return expand_size(input, sizes_of(sizes) if size is None else sizes_of((size,)))
 
 
+@checked
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """`expand` to the shape of `other`."""
     return expand_size(input, other._array.shape)

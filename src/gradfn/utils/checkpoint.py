@@ -88,7 +88,7 @@ def checkpoint(
             raise ValueError(
                 "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
             )
-        return _Reentrant.apply(function, preserve_rng_state, *args)
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if determinism_check not in ("default", "none"):
         raise ValueError(
             f"determinism_check should be one of ['default', 'none'], got {determinism_check}"
@@ -246,7 +246,7 @@ def _rng(state: Any) -> Iterator[None]:
         random.set_rng_state(before)
 
 
-class _Reentrant(Function):
+class CheckpointFunction(Function):
     """The whole function as one node, whose backward runs it again and goes back through it."""
 
     @staticmethod
