@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import raw
 from .arithmetic import plain_add, plain_sub, true_divide
-from .declare import op
+from .declare import op, variant
 from .emit import inplace
 from .formulas import constant
 from .rounding import abs
@@ -443,15 +443,7 @@ threshold_row = op(
     tangent="elementwise",
     self=lambda F, g, self, threshold: F.threshold_backward(g, self, threshold),
 )
-threshold_of_target = op(
-    "threshold.in_place(self, threshold, value)",
-    kernel=raw.threshold,
-    refuses="bc",
-    promote="number",
-    node="ThresholdBackward1",
-    tangent="elementwise",
-    self=lambda F, g, self, threshold: F.threshold_backward(g, self, threshold),
-)
+threshold_of_target = variant(threshold_row, "threshold.in_place", node="ThresholdBackward1")
 
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:

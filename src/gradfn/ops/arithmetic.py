@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes, raw
-from .declare import op
+from .declare import op, variant
 from .emit import inplace
 from .formulas import constant, no_derivative
 from .runtime import SCALARS, category
@@ -192,16 +192,7 @@ true_divide = op(
     other=_denominator_gradient,
     doc="``input / other``, elementwise; integers give the default floating-point dtype.",
 )
-divide_none = op(
-    "div.none(self, other)",
-    kernel=raw.div,
-    promote="float",
-    exact_numbers=True,
-    node="DivBackward2",
-    tangent="elementwise",
-    self=lambda g, other: g / other.conj(),
-    other=_denominator_gradient,
-)
+divide_none = variant(true_divide, "div.none", node="DivBackward2")
 div_mode = op(
     "div.mode(self, other, rounding_mode)",
     kernel=raw.div_mode,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import raw
-from .declare import op
+from .declare import op, variant
 from .emit import inplace
 
 __all__ = [
@@ -22,22 +22,8 @@ __all__ = [
 conj_complex = op(
     "conj(self)", kernel=raw.conj, promote="number", tangent="linear", self=lambda g: g.conj()
 )
-conj_physical_complex = op(
-    "conj_physical(self)",
-    kernel=raw.conj,
-    promote="number",
-    tangent="linear",
-    self=lambda g: g.conj(),
-)
-
-conj_physical_target = op(
-    "conj_physical.in_place(self)",
-    kernel=raw.conj,
-    promote="number",
-    node="ConjPhysicalBackward1",
-    tangent="linear",
-    self=lambda g: g.conj(),
-)
+conj_physical_complex = variant(conj_complex, "conj_physical")
+conj_physical_target = variant(conj_complex, "conj_physical.in_place", node="ConjPhysicalBackward1")
 
 
 def conj(input: Any) -> Any:

@@ -55,6 +55,8 @@ class Parameter(NamedTuple):
 class Operator:
     """A row of the table, as declared. `forms` holds the functions emitted from it."""
 
+    declaration: tuple[str, dict[str, Any]]
+
     def __init__(
         self,
         signature: str,
@@ -176,10 +178,19 @@ def op(signature: str, *, doc: str | None = None, **row: Any) -> Any:
     operator = Operator(signature, **row)
     if operator.overload in registry:
         raise TypeError(f"operator {operator.overload} is declared twice")
+    operator.declaration = signature, row
     registry[operator.overload] = operator
     function = form(operator, "function")
     function.__doc__ = doc
     return function
+
+
+def variant(function: Function, overload: str, **changes: Any) -> Function:
+    """The row of `function` again, as `overload`, with `changes`: its node's name, its kernel."""
+    signature, row = function.operator.declaration  # type: ignore[attr-defined]
+    parameters = signature[signature.index("(") :]
+    again: Function = op(overload + parameters, **{**row, **changes})
+    return again
 
 
 def _parse(signature: str, formulas: set[str]) -> tuple[str, list[Parameter]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import raw
 from ..autograd.variable import Variable
-from .declare import op
+from .declare import op, variant
 from .emit import inplace
 from .formulas import constant
 from .windows import as_strided
@@ -39,19 +39,8 @@ filled_by_tensor = op(
     self=constant,
     value=lambda F, g: F.sum(g),
 )
-filled_in_place = op(
-    "fill.in_place(self, value)",
-    kernel=raw.fill,
-    node="FillBackward2",
-    self=constant,
-)
-filled_in_place_by_tensor = op(
-    "fill.in_place_Tensor(self, value)",
-    kernel=raw.fill,
-    node="FillBackward3",
-    self=constant,
-    value=lambda F, g: F.sum(g),
-)
+filled_in_place = variant(filled, "fill.in_place", node="FillBackward2")
+filled_in_place_by_tensor = variant(filled_by_tensor, "fill.in_place_Tensor", node="FillBackward3")
 zeroed = op("zero.in_place(self)", kernel=raw.zeroed, self=constant)
 copy_ = inplace(copied_into)
 _fill_, fill_tensor_ = map(inplace, (filled_in_place, filled_in_place_by_tensor))

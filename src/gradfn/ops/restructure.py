@@ -5,55 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import raw
 from ..autograd.grad_mode import get_mode
 from ..autograd.inplace import check_target, rebase
 from ..raw.views import strided_window
-from .declare import op
-from .views import unsqueeze_to
+from . import views, windows
+from .declare import variant
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
 __all__ = ["as_strided_"]
 
-transposed_ = op(
-    "transpose_(self, dim0, dim1)",
-    kernel=raw.transpose,
-    node="TransposeBackward1",
-    self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1),
-)
-t_of = op("t_(self)", kernel=raw.t, node="TBackward1", self=lambda F, g: F.t(g))
-unsqueezed_ = op(
-    "unsqueeze_(self, dim)",
-    kernel=raw.unsqueeze,
-    node="UnsqueezeBackward1",
-    self=lambda F, g, dim: F.squeeze(g, dim),
-)
-squeezed_all_ = op(
-    "squeeze_(self)",
-    kernel=raw.squeeze,
-    node="SqueezeBackward3",
-    self=lambda F, g, self_shape: unsqueeze_to(F, g, self_shape),
-)
-squeezed_dim_ = op(
-    "squeeze_.dim(self, dim)",
-    kernel=raw.squeeze,
-    node="SqueezeBackward4",
-    self=lambda F, g, self_shape, dim: unsqueeze_to(F, g, self_shape, dim),
-)
-squeezed_dims_ = op(
-    "squeeze_.dims(self, dim)",
-    kernel=raw.squeeze,
-    node="SqueezeBackward5",
-    self=lambda F, g, self_shape, dim: unsqueeze_to(F, g, self_shape, dim),
-)
-window_ = op(
-    "as_strided_(self, where)",
-    kernel=raw.window,
-    node="AsStridedBackward1",
-    self=lambda F, g, where: F.base_of(g, where),
-)
+
+def _in_place(view: Any, overload: str, node: str) -> Any:
+    """The row of `view` under the name of its in-place form: `_become` makes it one."""
+    return variant(view, overload, node=node, view=False)
+
+
+transposed_ = _in_place(views.transpose, "transpose_", "TransposeBackward1")
+t_of = _in_place(views.t, "t_", "TBackward1")
+unsqueezed_ = _in_place(views.unsqueeze, "unsqueeze_", "UnsqueezeBackward1")
+squeezed_all_ = _in_place(views.squeeze_all, "squeeze_", "SqueezeBackward3")
+squeezed_dim_ = _in_place(views.squeeze_dim, "squeeze_.dim", "SqueezeBackward4")
+squeezed_dims_ = _in_place(views.squeeze_dims, "squeeze_.dims", "SqueezeBackward5")
+window_ = _in_place(windows.window, "as_strided_", "AsStridedBackward1")
 
 
 def _become(input: Tensor, row: Any, *arguments: Any) -> Tensor:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import raw
 from . import return_types
-from .declare import op
+from .declare import op, variant
 from .formulas import no_derivative
 from .reduction import UNSET
 
@@ -46,13 +46,7 @@ sort_of = op(
     results=return_types.sort,
     self=_to_places,
 )
-sort_stable = op(
-    "sort.stable(self, dim=-1, descending=False)",
-    kernel=raw.sort,
-    node="SortBackward1",
-    results=return_types.sort,
-    self=_to_places,
-)
+sort_stable = variant(sort_of, "sort.stable", node="SortBackward1")
 argsort_of = op("argsort(self, dim=-1, descending=False)", kernel=raw.argsort)
 topk = op(
     "topk(self, k, dim=-1, largest=True, sorted=True)",

@@ -12,7 +12,7 @@ from .. import raw
 from ..raw.views import strided_window
 from ..shapes import sizes_of
 from . import splitting, views, windows
-from .declare import PLAIN, op
+from .declare import op, variant
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -44,26 +44,19 @@ def copying(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """The operator that copies what the view `function` shows."""
     row = function.operator  # type: ignore[attr-defined]
     name, dot, overload = row.overload.partition(".")
-    parameters = ", ".join(
-        p.name + (": Tensor" if p.kind != PLAIN else "") + (f"={p.default}" if p.default else "")
-        for p in row.parameters
-        if not p.keyword_only
-    )
 
-    def kernel(*arguments: Any) -> Any:
-        found = row.kernel(*arguments)
+    def kernel(*arguments: Any, **options: Any) -> Any:
+        found = row.kernel(*arguments, **options)
         return [part.copy() for part in found] if row.listed else found.copy()
 
-    copied: Callable[..., Tensor] = op(
-        f"{name}_copy{dot}{overload}({parameters})",
+    return variant(
+        function,
+        f"{name}_copy{dot}{overload}",
         kernel=kernel,
         node=f"{row.node_name}_copy",
-        results=list if row.listed else ("result",),
-        tangent=row.tangent,
+        view=False,
         doc=f"`{name}`, but a copy.",
-        **row.formulas,
     )
-    return copied
 
 
 alias_copy = copying(views.alias)
