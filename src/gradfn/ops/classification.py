@@ -8,29 +8,24 @@ from typing import Any
 from .. import raw
 from ..raw.loss import MEAN, NONE
 from .activation import logsigmoid
-from .declare import op
+from .declare import op, variant
 from .reducing import choose, each, number, over, plus, reduced, refuse_gradient, times
 
 __all__: list[str] = []
 
 
 # `nll_loss` is linear in its first argument; it and its adjoint are each other's derivatives.
-def _nll(name: str, node: str) -> Any:
-    return op(
-        f"{name}(self, target: Tensor, weight: Optional, reduction, ignore_index)",
-        kernel=raw.nll_loss,
-        node=node,
-        tangent=lambda F, self_t, target, weight, reduction, ignore_index: F.nll_loss(
-            self_t, target, weight, reduction, ignore_index
-        ),
-        self=lambda F, g, self, target, weight, reduction, ignore_index: F.nll_loss_backward(
-            g, self, target, weight, reduction, ignore_index
-        ),
-    )
-
-
-nll_of = _nll("nll_loss", "NllLossBackward0")
-nll_of_images = _nll("nll_loss2d", "NllLoss2DBackward0")
+nll_of = op(
+    "nll_loss(self, target: Tensor, weight: Optional, reduction, ignore_index)",
+    kernel=raw.nll_loss,
+    tangent=lambda F, self_t, target, weight, reduction, ignore_index: F.nll_loss(
+        self_t, target, weight, reduction, ignore_index
+    ),
+    self=lambda F, g, self, target, weight, reduction, ignore_index: F.nll_loss_backward(
+        g, self, target, weight, reduction, ignore_index
+    ),
+)
+nll_of_images = variant(nll_of, "nll_loss2d", node="NllLoss2DBackward0")
 nll_loss_backward = op(
     "nll_loss_backward(grad_output, self, target: Tensor, weight: Optional, reduction, "
     "ignore_index)",

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes, raw
 from ..autograd.variable import Variable
-from .declare import op
+from .declare import op, variant
 from .emit import inplace
 from .runtime import SCALARS
 
@@ -430,12 +430,11 @@ masked_fill_number = op(
     tangent="elementwise",
     self=lambda F, g, mask: F.where(mask, 0, g),
 )
-masked_fill_tensor = op(
-    "masked_fill.tensor(self, mask: Tensor, value)",
-    kernel=raw.masked_fill,
+masked_fill_tensor = variant(
+    masked_fill_number,
+    "masked_fill.tensor",
     node="MaskedFillBackward1",
     tangent="linear",
-    self=lambda F, g, mask: F.where(mask, 0, g),
     value=lambda F, g, mask: F.where(mask, g, 0),
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 from .. import raw
 from ..autograd.variable import Variable
 from ..shapes import sizes_of, wrap_dim
-from .declare import op
+from .declare import op, variant
 from .windows import slice_dim
 
 if TYPE_CHECKING:
@@ -55,19 +55,9 @@ unbound = op(
     tangent="linear",
     self=lambda F, g, dim: F.stack(g, dim),
 )
-unsafe_by_size = op(
-    "unsafe_split(self, split_size, dim=0)",
-    kernel=raw.unsafe_split,
-    results=list,
-    tangent="linear",
-    self=lambda F, g, dim: F.cat(g, dim),
-)
-unsafe_by_sizes = op(
-    "unsafe_split_with_sizes(self, split_sizes, dim=0)",
-    kernel=raw.unsafe_split_with_sizes,
-    results=list,
-    tangent="linear",
-    self=lambda F, g, dim: F.cat(g, dim),
+unsafe_by_size = variant(split_by_size, "unsafe_split", kernel=raw.unsafe_split, view=False)
+unsafe_by_sizes = variant(
+    split_by_sizes, "unsafe_split_with_sizes", kernel=raw.unsafe_split_with_sizes, view=False
 )
 
 

@@ -13,7 +13,7 @@ from ..raw.strided import strided_base, strided_view
 from ..shapes import infer_size, sizes_of, wrap_dim
 from .checking import checked
 from .conversion import clone
-from .declare import op
+from .declare import op, variant
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -72,19 +72,8 @@ view_shape = op(
     self=lambda F, g, self_shape: F.reshape(g, self_shape),
 )
 view_dtype = op("view.dtype(self: Tensor, dtype)", kernel=raw.view_dtype)
-reshape_alias = op(
-    "_reshape_alias(self, shape)",
-    kernel=raw.reshape,
-    view=True,
-    tangent="linear",
-    self=lambda F, g, self_shape: F.reshape(g, self_shape),
-)
-unsafe_view = op(
-    "_unsafe_view(self, shape)",
-    kernel=raw.unsafe_view,
-    tangent="linear",
-    self=lambda F, g, self_shape: F.reshape(g, self_shape),
-)
+reshape_alias = variant(view_shape, "_reshape_alias", kernel=raw.reshape)
+unsafe_view = variant(view_shape, "_unsafe_view", kernel=raw.unsafe_view, view=False)
 
 
 def view(input: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Tensor:
@@ -369,14 +358,7 @@ squeeze_dim = op(
     tangent="linear",
     self=lambda F, g, self_shape, dim: unsqueeze_to(F, g, self_shape, dim),
 )
-squeeze_dims = op(
-    "squeeze.dims(self, dim)",
-    kernel=raw.squeeze,
-    node="SqueezeBackward2",
-    view=True,
-    tangent="linear",
-    self=lambda F, g, self_shape, dim: unsqueeze_to(F, g, self_shape, dim),
-)
+squeeze_dims = variant(squeeze_dim, "squeeze.dims", node="SqueezeBackward2")
 
 
 def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
