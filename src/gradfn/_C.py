@@ -61,7 +61,7 @@ class DelayedError:
 def _current_graph_task_id() -> int:
     """A number for the backward pass that is running here; -1 where there is none."""
     this_pass = running.get()
-    return -1 if this_pass is None else id(this_pass)
+    return -1 if this_pass is None else this_pass.number
 
 
 def _will_engine_execute_node(node: Node) -> bool:

@@ -287,7 +287,7 @@ class Tensor(Variable):
         tensor([1, 2])
         """
         shape = sizes_of(sizes)
-        if self.requires_grad:
+        if self.requires_grad and not get_mode().inference:
             raise RuntimeError("cannot resize variables that require grad")
         if shape == self._array.shape:
             return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import warnings
@@ -18,6 +19,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 PackHooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class Mode:
     """What operators consult: whether to record, and who wants to see what is recorded.
 
@@ -27,61 +29,25 @@ class Mode:
     `level` is the open dual level, which intercepts operators where `forward` mode is enabled.
     """
 
-    __slots__ = (
-        "anomaly",
-        "check_nan",
-        "copies",
-        "forward",
-        "grad",
-        "hooks_refused",
-        "inference",
-        "intercept",
-        "level",
-        "multithreading",
-        "plain",
-        "saved_hooks",
-    )
-    _fields = tuple(name for name in __slots__ if name != "plain")
-
-    def __init__(
-        self,
-        grad: bool = True,
-        inference: bool = False,
-        intercept: Callable[..., Any] | None = None,
-        saved_hooks: tuple[PackHooks, ...] = (),
-        hooks_refused: str | None = None,
-        anomaly: bool = False,
-        check_nan: bool = True,
-        copies: SavedCopies | None = None,
-        multithreading: bool = True,
-        forward: bool = True,
-        level: Level | None = None,
-    ) -> None:
-        self.grad = grad
-        self.inference = inference
-        self.intercept = intercept
-        self.saved_hooks = saved_hooks
-        self.hooks_refused = hooks_refused
-        self.anomaly = anomaly
-        self.check_nan = check_nan
-        self.copies = copies
-        self.multithreading = multithreading
-        self.forward = forward
-        self.level = level
-        self.plain = False  # whether all but `grad` is at its default
+    grad: bool = True
+    inference: bool = False
+    intercept: Callable[..., Any] | None = None
+    saved_hooks: tuple[PackHooks, ...] = ()
+    hooks_refused: str | None = None
+    anomaly: bool = False
+    check_nan: bool = True
+    copies: SavedCopies | None = None
+    forward: bool = True
+    level: Level | None = None
+    multithreading: bool = True
+    view_replay: bool = False
 
     def replace(self, **changes: Any) -> Mode:
         """This mode with `changes`; the two plain modes are single objects."""
-        if changes.keys() == {"grad"}:  # by far the most frequent
-            if changes["grad"] is self.grad:
-                return self
-            if self.plain:
-                return NO_GRAD if self.grad else GRAD
-        fields = {name: getattr(self, name) for name in self._fields} | changes
-        for plain in (GRAD, NO_GRAD):
-            if all(getattr(plain, name) == value for name, value in fields.items()):
-                return plain
-        return Mode(**fields)
+        if (self is GRAD or self is NO_GRAD) and changes.keys() == {"grad"}:
+            return GRAD if changes["grad"] else NO_GRAD  # by far the most frequent
+        mode = dataclasses.replace(self, **changes)
+        return GRAD if mode == GRAD else NO_GRAD if mode == NO_GRAD else mode
 
     def recorded(self, node: Node) -> None:
         """Called for each new node, except in the plain mode."""
@@ -95,7 +61,6 @@ class Mode:
 
 GRAD = Mode()
 NO_GRAD = Mode(grad=False)
-GRAD.plain = NO_GRAD.plain = True
 
 _mode: ContextVar[Mode] = ContextVar("gradfn_mode", default=GRAD)
 get_mode = _mode.get
@@ -261,6 +226,22 @@ class set_multithreading_enabled(ModeChange):  # noqa: N801
 
     def __enter__(self) -> None:
         """The change is made by the call itself, as in PyTorch."""
+
+
+class _force_original_view_tracking(ModeChange):  # noqa: N801
+    """Accepted for PyTorch's sake: views always follow their base by where they lie in it."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(view_replay=bool(mode))
+        self._change()
+
+    def __enter__(self) -> None:
+        """The change is made by the call itself, as in PyTorch."""
+
+
+def is_view_replay_enabled() -> bool:
+    """What `_force_original_view_tracking` was last told."""
+    return get_mode().view_replay
 
 
 def is_multithreading_enabled() -> bool:

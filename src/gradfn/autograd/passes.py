@@ -38,7 +38,7 @@ def current_pass() -> Arrays:
     """The pass that is running in this thread; RuntimeError where there is none."""
     found = running.get()
     if found is None:
-        raise RuntimeError("no backward pass is running: this is for hooks and formulas")
+        raise RuntimeError("this should only be called during the backward pass: none is running")
     return found
 
 

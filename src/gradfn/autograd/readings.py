@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from itertools import count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from .grad_mode import get_mode
 from .node import Edge, Metadata, Node
 from .variable import Variable
 
+_numbers = count().__next__
 Captured: TypeAlias = dict[tuple[Node, int], Any]  # the gradients asked for, by edge
 
 
@@ -29,6 +31,7 @@ class Arrays:
         self.nodes = nodes  # those that will run
         self.depth = depth  # how many passes this one runs within
         self.captured = captured
+        self.number = _numbers()
         self.order: list[Node] = []
         self.keep_graph = False
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs

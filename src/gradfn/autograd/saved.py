@@ -19,7 +19,11 @@ class SavedTensor:
     `output_nr` tells which it is. The value is an array, or what a pack hook made of it.
     """
 
-    def __init__(self, tensor: Any, name: str, output_nr: int | None = None) -> None:
+    def __init__(self, tensor: Any = None, name: str = "", output_nr: int | None = None) -> None:
+        if tensor is None:
+            raise RuntimeError(
+                "Trying to create a SavedTensor object from Python is forbidden: nodes make them"
+            )
         self.name = name
         self.original = tensor if tensor.is_leaf else None
         self.array: Array | None = tensor._array

@@ -35,6 +35,13 @@ def category(array: Any) -> int:
     return _CATEGORY.get(array.dtype.kind, dtypes.FLOAT)
 
 
+def operand_category(operand: Any) -> int:
+    """The category of a tensor's dtype, or of a number."""
+    if isinstance(operand, Variable):
+        return category(operand._array)
+    return SCALARS.get(operand.__class__, dtypes.BOOL)
+
+
 def differentiable(array: Array) -> bool:
     """Whether a result of this dtype can require a gradient."""
     return category(array) >= dtypes.FLOAT
@@ -211,8 +218,8 @@ def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -
             else:
                 why = f"{operator.name} has no derivative"
             note_cut(out, why)
-            if not mode.grad and out._base is not None and differentiable(out._array):
-                out._edge = LEAF  # PyTorch's views keep requires_grad, without a history
+            if not mode.grad and out._base is not None and not out._inference:
+                out._edge = LEAF if differentiable(out._array) else None  # PyTorch's views keep requires_grad, without a history
 
 
 def note_cut(tensor: Any, why: str) -> None:
