@@ -8,7 +8,7 @@ from .. import dtypes, raw
 from .declare import op, variant
 from .emit import inplace
 from .formulas import constant, no_derivative
-from .runtime import SCALARS, category
+from .runtime import SCALARS, operand_category
 
 __all__ = [
     "add",
@@ -91,8 +91,7 @@ def _check_alpha(alpha: Any, *operands: Any) -> None:
     kind = SCALARS.get(alpha.__class__)
     if kind is None:
         raise TypeError(f"argument 'alpha' must be Number, not {type(alpha).__name__}")
-    kinds = [SCALARS.get(o.__class__, dtypes.BOOL) for o in operands if not hasattr(o, "_array")]
-    result = max([*kinds, *(category(o._array) for o in operands if hasattr(o, "_array"))])
+    result = max(operand_category(operand) for operand in operands)
     if kind == dtypes.BOOL and result != dtypes.BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if kind == dtypes.FLOAT and result < dtypes.FLOAT:

@@ -185,11 +185,11 @@ def op(signature: str, *, doc: str | None = None, **row: Any) -> Any:
     return function
 
 
-def variant(function: Function, overload: str, **changes: Any) -> Function:
+def variant(function: Function, overload: str, **changes: Any) -> Callable[..., Tensor]:
     """The row of `function` again, as `overload`, with `changes`: its node's name, its kernel."""
     signature, row = function.operator.declaration  # type: ignore[attr-defined]
     parameters = signature[signature.index("(") :]
-    again: Function = op(overload + parameters, **{**row, **changes})
+    again: Callable[..., Tensor] = op(overload + parameters, **{**row, **changes})
     return again
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
+from ..autograd.variable import Variable
 from ..raw.reduction import Dims
 from . import return_types
 from .declare import op
@@ -214,7 +215,7 @@ def _along_or_pairwise(
     name: str, along: Any, input: Any, dim: Any, keepdim: bool, names: dict[str, Any]
 ) -> Any:
     other = names.pop("other", dim)
-    if not hasattr(other, "_array"):
+    if not isinstance(other, Variable):
         return along(input, dim, keepdim, **names)
     if keepdim or names:
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not Tensor")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes, raw
+from ..autograd.variable import Variable
 from .declare import op
 from .emit import inplace
-from .runtime import SCALARS, category
+from .runtime import SCALARS, operand_category
 
 __all__ = [
     "float_power",
@@ -148,7 +149,7 @@ def square_(self: Any) -> Any:
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """`pow` computed in float64, or in complex128 where an operand is complex."""
     wide = _wide(input, exponent)
-    return pow(*(v.to(wide) if hasattr(v, "_array") else v for v in (input, exponent)), out=out)
+    return pow(_converted(input, wide), _converted(exponent, wide), out=out)
 
 
 def float_power_(self: Any, exponent: Any) -> Any:
@@ -159,11 +160,16 @@ def float_power_(self: Any, exponent: Any) -> Any:
             f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the "
             f"operation's result requires dtype {wide.scalar_name}"
         )
-    return pow_(self, exponent.to(wide) if hasattr(exponent, "_array") else exponent)
+    return pow_(self, _converted(exponent, wide))
+
+
+def _converted(operand: Any, dtype: dtypes.dtype) -> Any:
+    """A tensor in `dtype`; numbers are left as they are."""
+    return operand.to(dtype) if isinstance(operand, Variable) else operand  # type: ignore[attr-defined]
 
 
 def _wide(*operands: Any) -> dtypes.dtype:
-    kinds = [category(o._array) if hasattr(o, "_array") else SCALARS[type(o)] for o in operands]
+    kinds = [operand_category(operand) for operand in operands]
     return dtypes.complex128 if dtypes.COMPLEX in kinds else dtypes.float64
 
 
