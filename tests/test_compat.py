@@ -77,6 +77,9 @@ def test_names_are_missed_without_compat_too() -> None:
 FRONT_DOORS = """
     _C accelerator autograd backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
     backends.mps backends.openmp cuda linalg mps nn nn.functional random utils version xpu
+    nn.init nn.modules nn.modules.activation nn.modules.container nn.modules.distance
+    nn.modules.dropout nn.modules.flatten nn.modules.linear nn.modules.loss nn.modules.module
+    nn.modules.sparse nn.utils nn.utils.clip_grad nn.utils.convert_parameters
 """
 
 

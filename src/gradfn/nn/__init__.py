@@ -1,7 +1,11 @@
-"""Neural networks: parameters, and what is built of them."""
+"""Neural networks: modules, and the parameters and functions that they are made of."""
 
 from ..missing import missing
 from . import functional as functional
+from . import init as init
+from . import modules as modules
+from . import utils as utils
+from .modules import *
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 
