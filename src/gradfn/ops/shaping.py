@@ -129,14 +129,13 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: Any = ()) -> Tensor:
     return rolled(input, _listed(shifts), _listed(dims))
 
 
-rotated = op(
+rot90 = op(
     "rot90(self, k=1, dims=(0, 1))",
     kernel=raw.rot90,
     tangent="linear",
     self=lambda F, g, k, dims: F.rot90(g, -k, dims),
     doc="A copy turned by `k` quarter turns in the plane of `dims`, from the first to the second.",
 )
-rot90 = rotated
 tril = op(
     "tril(self, diagonal=0)",
     kernel=raw.tril,

@@ -323,10 +323,10 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> A
 def logaddexp(self: Array, other: Array) -> Array:
     if self.dtype.kind != "c":
         return np.logaddexp(self, other, out=...)
-    swap = np.less(self.real, other.real)
+    swap = np.less_equal(self.real, other.real)
     high, low = np.where(swap, other, self), np.where(swap, self, other)
-    equal = np.isinf(high.real) & (high == low)
-    return np.asarray(np.where(equal, high, high + np.log1p(np.exp(low - high))))
+    high_alone = (low.real == -np.inf) | (np.isinf(high.real) & (high == low))
+    return np.asarray(np.where(high_alone, high, high + np.log1p(np.exp(low - high))))
 
 
 @in_single

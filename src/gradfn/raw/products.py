@@ -10,6 +10,7 @@ import numpy as np
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, wrap_dim
 from .numbers import HALF, Array, converted, not_implemented
+from .views import expand
 
 __all__ = [
     "addbmm",
@@ -239,7 +240,7 @@ def _add_scaled(self: Array, product: Array, beta: Any, alpha: Any) -> Array:
     NaN and infinities included."""
     dtype = product.dtype
     if self.shape != product.shape:
-        self = _expanded(self, product.shape)
+        self = expand(self, product.shape)
     if alpha == 0:
         product[...] = 0
     elif alpha != 1:
@@ -249,24 +250,6 @@ def _add_scaled(self: Array, product: Array, beta: Any, alpha: Any) -> Array:
     elif beta != 0:
         np.add(product, self * converted(beta, dtype), out=product)
     return product
-
-
-def _expanded(self: Array, shape: tuple[int, ...]) -> Array:
-    if self.ndim > len(shape):
-        raise RuntimeError(
-            f"expand(torch.{_name(self)}Tensor{{{list(self.shape)}}}, size={list(shape)}): the "
-            f"number of sizes provided ({len(shape)}) must be greater or equal to the number of "
-            f"dimensions in the tensor ({self.ndim})"
-        )
-    extra = len(shape) - self.ndim
-    for axis, size in enumerate(self.shape, extra):
-        if size not in (1, shape[axis]):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({shape[axis]}) must match the existing size "
-                f"({size}) at non-singleton dimension {axis}.  Target sizes: {list(shape)}.  "
-                f"Tensor sizes: {list(self.shape)}"
-            )
-    return np.broadcast_to(self, shape)
 
 
 def trilinear(input1: Array, weight: Array, input2: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .elementwise import logaddexp
 from .numbers import Array, narrow_as, refuse, wide
 from .reduction import cast, one_dim
 
@@ -66,16 +67,9 @@ def logcumsumexp(self: Array, dim: int) -> Array:
         return narrow_as(np.logaddexp.accumulate(wide(self), axis), self)
     out = np.empty_like(self)
     rows = np.moveaxis(out, axis, 0)
-    for i, total in enumerate(accumulate(np.moveaxis(self, axis, 0), _logaddexp)):
+    for i, total in enumerate(accumulate(np.moveaxis(self, axis, 0), logaddexp)):
         rows[i] = total
     return out
-
-
-def _logaddexp(a: Array, b: Array) -> Array:
-    """log(exp(a) + exp(b)) of complex numbers."""
-    larger = a.real >= b.real
-    high, low = np.where(larger, a, b), np.where(larger, b, a)
-    return np.where(low.real == -np.inf, high, high + np.log1p(np.exp(low - high)))
 
 
 def recurrence(self: Array, factor: Array, dim: int, reverse: bool = False) -> Array:

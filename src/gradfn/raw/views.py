@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided as _as_strided
 
 from .. import dtypes
-from ..shapes import infer_size, wrap_dim
+from ..shapes import infer_size, wrap_dim, wrap_dims
 from .numbers import Array
 from .strided import Geometry, address, geometry, owner
 
@@ -158,10 +158,7 @@ def squeeze(self: Array, dim: int | Sequence[int] | None = None) -> Array:
         return self.squeeze()
     if dim.__class__ is int and -self.ndim <= dim < self.ndim:
         return self.squeeze(dim) if self.shape[dim] == 1 else self.view()
-    dims = [wrap_dim(d, self.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
-    if len(set(dims)) < len(dims):
-        twice = next(d for d in dims if dims.count(d) > 1)
-        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    dims = wrap_dims(dim, self.ndim) if isinstance(dim, int) or len(dim) else ()
     return self.squeeze(tuple(d for d in dims if self.ndim and self.shape[d] == 1))
 
 
