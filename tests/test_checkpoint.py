@@ -7,8 +7,10 @@ import pytest
 import gradfn as torch
 from gradfn.utils.checkpoint import (
     CheckpointError,
+    CheckpointPolicy,
     checkpoint,
     checkpoint_sequential,
+    create_selective_checkpoint_contexts,
     set_checkpoint_early_stop,
 )
 
@@ -132,3 +134,55 @@ def test_memory_falls():
     plain = peak_bytes(lambda: run(deep))
     saving = peak_bytes(lambda: run(lambda t: checkpoint(deep, t, use_reentrant=False)))
     assert saving < plain / 2
+
+
+def counting_contexts(policy, **options):
+    return lambda: create_selective_checkpoint_contexts(policy, **options)
+
+
+@pytest.mark.parametrize("policy", [[torch.mm], [torch.ops.aten.mm.default]])
+def test_a_selective_checkpoint_keeps_what_the_policy_says(policy):
+    runs = []
+
+    def noted(ctx, op, *args):
+        runs.append((ctx.is_recompute, op.__name__))
+        return CheckpointPolicy.MUST_SAVE if op in policy else CheckpointPolicy.PREFER_RECOMPUTE
+
+    def function(t):
+        return t.mm(t).sin().exp()
+
+    x, y = torch.rand(3, 3).requires_grad_(), None
+    y = x.detach().clone().requires_grad_()
+    function(x).sum().backward()
+    checkpoint(
+        function, y, use_reentrant=False, context_fn=counting_contexts(noted)
+    ).sum().backward()
+    assert y.grad.tolist() == x.grad.tolist()
+    assert runs[:3] == [(False, "mm"), (False, "sin"), (False, "exp")]
+    assert (True, "mm") in runs
+
+
+def test_kept_results_are_used_once_and_unchanged():
+    def run(change):
+        kept = []
+
+        def function(t):
+            kept.append(t.exp())
+            return kept[-1].sin()
+
+        x = leaf([0.3])
+        y = checkpoint(function, x, use_reentrant=False, context_fn=counting_contexts([torch.exp]))
+        change(kept[0].detach(), y)
+        y.backward()
+
+    with pytest.raises(RuntimeError, match="has been mutated"):
+        run(lambda kept, y: kept.mul_(2))
+    with pytest.raises(RuntimeError, match="only allowed to backward once"):
+        run(lambda kept, y: y.backward(retain_graph=True))
+
+
+def test_policies_are_functions_or_lists_of_operators():
+    with pytest.raises(ValueError, match="Expected op in `op_list`"):
+        create_selective_checkpoint_contexts([len])
+    with pytest.raises(TypeError, match="must be either a function or a list"):
+        create_selective_checkpoint_contexts(3)

@@ -8,6 +8,7 @@ from types import ModuleType
 
 from . import forward, subscript
 from .activation import *
+from .aten import aten
 from .activation import (
     hardshrink_backward,
     hardtanh_backward,

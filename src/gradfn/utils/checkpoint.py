@@ -18,6 +18,22 @@ from ..autograd.grad_mode import ModeChange, get_mode
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.passes import running
 from ..autograd.variable import LEAF, Variable
+from .selective import (
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointPolicy",
+    "SelectiveCheckpointContext",
+    "checkpoint",
+    "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
+    "noop_context_fn",
+    "set_checkpoint_early_stop",
+]
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
