@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -120,7 +120,7 @@ def _check_out(out: Tensor, dtype: DType | None) -> None:
         )
 
 
-def storage(options: Options, otherwise: DType | None = None) -> np.dtype[Any]:
+def numpy_dtype(options: Options, otherwise: DType | None = None) -> np.dtype[Any]:
     """The NumPy dtype of a new tensor: the one asked for, `otherwise`, or the default."""
     wanted = options.get("dtype")
     if wanted is not None:
@@ -284,14 +284,25 @@ def frombuffer(
     return made("frombuffer", array, {"requires_grad": requires_grad})
 
 
+def _sized(
+    name: str,
+    array_of: Callable[..., Array],
+    size: tuple[Any, ...],
+    options: Options,
+    otherwise: DType | None = None,
+) -> Tensor:
+    """The tensor over ``array_of(shape, dtype)``, of the size and dtype asked for."""
+    shape = shape_of(name, size, options)
+    return made(name, array_of(shape, numpy_dtype(options, otherwise)), options)
+
+
 def zeros(*size: Any, **options: Unpack[Options]) -> Tensor:
     """A tensor of zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``.
 
     >>> zeros(2)
     tensor([0., 0.])
     """
-    shape = shape_of("zeros", size, options)
-    return made("zeros", np.zeros(shape, storage(options)), options)
+    return _sized("zeros", np.zeros, size, options)
 
 
 def ones(*size: Any, **options: Unpack[Options]) -> Tensor:
@@ -300,15 +311,14 @@ def ones(*size: Any, **options: Unpack[Options]) -> Tensor:
     >>> ones(2, dtype=dtypes.int64)
     tensor([1, 1])
     """
-    shape = shape_of("ones", size, options)
-    return made("ones", np.ones(shape, storage(options)), options)
+    return _sized("ones", np.ones, size, options)
 
 
 def empty(*size: Any, **options: Unpack[Options]) -> Tensor:
     """A tensor whose elements are whatever was in its memory."""
     shape = shape_of("empty", size, options)
     axes = format_axes(len(shape), options.get("memory_format"))
-    return made("empty", empty_dense(shape, storage(options), axes), options)
+    return made("empty", empty_dense(shape, numpy_dtype(options), axes), options)
 
 
 def full(size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:
@@ -322,7 +332,7 @@ def full(size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:
             f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
         )
     value = _fill_value("full", fill_value)
-    numpy = storage(options, dtypes.of_scalar(value))
+    numpy = numpy_dtype(options, dtypes.of_scalar(value))
     array = np.full(shape_of("full", (size,)), fromdata.number(value, dtypes.from_numpy(numpy)))
     return made("full", array, options)
 
@@ -349,7 +359,7 @@ def format_axes(ndim: int, wanted: MemoryFormat | None) -> tuple[int, ...]:
 
 def empty_strided(size: Any, stride: Any, **options: Unpack[Options]) -> Tensor:
     """An uninitialised tensor with the given strides, in elements."""
-    shape, numpy = shape_of("empty_strided", (size,)), storage(options)
+    shape, numpy = shape_of("empty_strided", (size,)), numpy_dtype(options)
     if len(shape) != len(stride):
         raise RuntimeError(
             f"mismatch in length of strides and shape: {list(stride)} and {list(shape)}"
@@ -372,7 +382,7 @@ def empty_permuted(size: Any, physical_layout: Any, **options: Unpack[Options]) 
             f"Duplicate dim not allowed: physical_layout {list(axes)} is no order of the "
             f"{len(shape)} dimensions"
         )
-    return made("empty_permuted", empty_dense(shape, storage(options), axes), options)
+    return made("empty_permuted", empty_dense(shape, numpy_dtype(options), axes), options)
 
 
 def scalar_tensor(s: Any, **options: Unpack[Options]) -> Tensor:
@@ -381,7 +391,7 @@ def scalar_tensor(s: Any, **options: Unpack[Options]) -> Tensor:
     >>> scalar_tensor(3)
     tensor(3.)
     """
-    numpy = storage(options)
+    numpy = numpy_dtype(options)
     return made("scalar_tensor", np.array(fromdata.number(s, dtypes.from_numpy(numpy))), options)
 
 
@@ -395,7 +405,7 @@ def eye(n: int, m: int | None = None, **options: Unpack[Options]) -> Tensor:
     for name, value in (("n", n), ("m", m)):
         if value is not None and value < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
-    return made("eye", np.eye(n, m, dtype=storage(options)), options)
+    return made("eye", np.eye(n, m, dtype=numpy_dtype(options)), options)
 
 
 def like(name: str, input: Any, options: Options) -> Array:
@@ -410,7 +420,7 @@ def like(name: str, input: Any, options: Options) -> Array:
         axes = dense_axes(array)
     else:
         axes = format_axes(array.ndim, wanted)
-    return empty_dense(array.shape, storage(options, input.dtype), axes)
+    return empty_dense(array.shape, numpy_dtype(options, input.dtype), axes)
 
 
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
@@ -456,26 +466,23 @@ def new_tensor(self: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
     """A copy of `data` as a tensor of this one's dtype."""
     if isinstance(data, Variable):
         _warn_copy("tensor.new_tensor(sourceTensor)")
-    target = dtypes.from_numpy(storage(options, self.dtype))
+    target = dtypes.from_numpy(numpy_dtype(options, self.dtype))
     return made("new_tensor", fromdata.copied(data, target), options)
 
 
 def new_zeros(self: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Zeros of this tensor's dtype."""
-    shape = shape_of("new_zeros", size, options)
-    return made("new_zeros", np.zeros(shape, storage(options, self.dtype)), options)
+    return _sized("new_zeros", np.zeros, size, options, self.dtype)
 
 
 def new_ones(self: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Ones of this tensor's dtype."""
-    shape = shape_of("new_ones", size, options)
-    return made("new_ones", np.ones(shape, storage(options, self.dtype)), options)
+    return _sized("new_ones", np.ones, size, options, self.dtype)
 
 
 def new_empty(self: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """An uninitialised tensor of this one's dtype."""
-    shape = shape_of("new_empty", size, options)
-    return made("new_empty", np.empty(shape, storage(options, self.dtype)), options)
+    return _sized("new_empty", np.empty, size, options, self.dtype)
 
 
 def new_full(self: Tensor, size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:

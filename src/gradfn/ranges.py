@@ -10,7 +10,7 @@ import numpy as np
 
 from . import dtypes, raw
 from .autograd.variable import Variable
-from .creation import Options, made, storage
+from .creation import Options, made, numpy_dtype
 from .raw.numbers import not_implemented
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def arange(*bounds: Any, **options: Any) -> Tensor:
     """
     start, end, step = _bounds("arange", bounds, options)
     whole = all(isinstance(x, int) for x in (start, end, step))
-    numpy = storage(options, dtypes.int64 if whole else None)  # type: ignore[arg-type]
+    numpy = numpy_dtype(options, dtypes.int64 if whole else None)  # type: ignore[arg-type]
     start, step = _checked("arange", start, end, step, numpy)
     count = -((start - end) // step) if whole else math.ceil((end - start) / step)
     return made("arange", raw.arange(start, step, count, numpy), options)  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ def range(*bounds: Any, **options: Any) -> Tensor:
     if len(bounds) == 1 and "end" not in options:
         raise TypeError('range() missing 1 required positional arguments: "end"')
     start, end, step = _bounds("range", bounds, options)
-    numpy = storage(options)  # type: ignore[arg-type]
+    numpy = numpy_dtype(options)  # type: ignore[arg-type]
     start, step = _checked("range", start, end, step, numpy)
     count = math.floor((end - start) / step) + 1
     return made("range", raw.arange(start, step, count, numpy), options)  # type: ignore[arg-type]
@@ -146,4 +146,4 @@ def _interval(
         raise RuntimeError(f"number of steps must be non-negative, got {count}")
     complex_ends = isinstance(start, complex) or isinstance(end, complex)
     default = dtypes.get_default_dtype()
-    return start, end, count, storage(options, default.to_complex() if complex_ends else None)
+    return start, end, count, numpy_dtype(options, default.to_complex() if complex_ends else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from . import dtypes
-from .creation import Options, like, made, shape_of, storage
+from .creation import Options, like, made, numpy_dtype, shape_of
 from .ops.sampling import generator_of
 from .random import Generator
 from .raw import random
@@ -32,7 +32,7 @@ def rand(*size: Any, generator: Generator | None = None, **options: Unpack[Optio
     tensor([0.4963, 0.7682])
     """
     shape = shape_of("rand", size, options)
-    drawn = random.uniform(generator_of(generator), shape, storage(options))
+    drawn = random.uniform(generator_of(generator), shape, numpy_dtype(options))
     return made("rand", drawn, options)
 
 
@@ -44,7 +44,7 @@ def randn(*size: Any, generator: Generator | None = None, **options: Unpack[Opti
     tensor([ 1.5410, -0.2934])
     """
     shape = shape_of("randn", size, options)
-    drawn = random.normal(generator_of(generator), shape, storage(options))
+    drawn = random.normal(generator_of(generator), shape, numpy_dtype(options))
     return made("randn", drawn, options)
 
 
@@ -69,7 +69,7 @@ def randint(
             f"randint(): argument 'size' (position {len(bounds) + 1}) must be tuple of ints, not "
             f"{type(size).__name__}"
         )
-    numpy = storage(options, dtypes.int64)
+    numpy = numpy_dtype(options, dtypes.int64)
     shape = shape_of("randint", (size,))
     return made(
         "randint", random.randint(generator_of(generator), shape, numpy, low, high), options
@@ -101,7 +101,7 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Unpack[Op
         raise TypeError(
             f"randperm(): argument 'n' (position 1) must be int, not {type(n).__name__}"
         )
-    numpy = storage(options, dtypes.int64)
+    numpy = numpy_dtype(options, dtypes.int64)
     return made("randperm", random.randperm(generator_of(generator), n.__index__(), numpy), options)
 
 
