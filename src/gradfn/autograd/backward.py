@@ -123,7 +123,7 @@ def grad(
             results = _batched(gradients, started_at, grad_outputs, keep)
     else:
         results = gradients(grad_outputs, keep)
-    for index, (tensor, result) in enumerate(zip(wanted, results, strict=True)):
+    for index, result in enumerate(results):
         if result is None and materialize_grads:
             shape, dtype = targets[index][0].metadata_of(targets[index][1])
             results[index] = Variable.wrap(np.zeros(shape, dtype), LEAF if create_graph else None)

@@ -102,7 +102,11 @@ def _walk(order: list[Node], reading: Arrays, create_graph: bool, freed: Freed |
                     if edge is None or grad is None:
                         continue
                     child = edge[0]
-                    if grad.dtype is child.dtype and child.outputs == 1 and grad.shape == child.shape:
+                    if (
+                        grad.dtype is child.dtype
+                        and child.outputs == 1
+                        and grad.shape == child.shape
+                    ):
                         known = arrived.get(child)  # most gradients come as they are due
                         arrived[child] = grad if known is None else add(known, grad, edge)
                     else:

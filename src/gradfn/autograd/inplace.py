@@ -189,8 +189,8 @@ class CopySlices(Node):
         written = strided_view(np.asarray(grad), self.geometry).copy()
         others = list(self.node.backward(self._given(written)))
         old = others.pop(self.position)
-        rest = strided_scatter(np.asarray(grad), 0 if old is None else old, self.geometry)
-        return (rest, *others)
+        old = np.zeros(()) if old is None else np.asarray(old)
+        return (strided_scatter(np.asarray(grad), old, self.geometry), *others)
 
     def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
         written = grad._view_of(self.geometry)

@@ -33,7 +33,7 @@ class SavedTensor:
         self.output_nr = output_nr
         self.edge: Edge = None
         if output_nr is not None:
-            self.maker = ref(tensor._edge[0])
+            self.maker: ref[Node] = ref(tensor._edge[0])
         elif tensor.requires_grad:
             self.edge = tensor.edge()
         self.unpack_hook: Callable[[Any], Any] | None = None
@@ -92,7 +92,9 @@ class SavedTensor:
 
     def _in_place(self, array: Array, memory: Memory | None) -> Any:
         """A tensor with the place in the graph that the saved one had."""
-        edge = self.edge if self.output_nr is None else (self.maker(), self.output_nr)
+        edge = self.edge
+        if self.output_nr is not None and (maker := self.maker()) is not None:
+            edge = maker, self.output_nr
         if edge is not None and isinstance(edge[0], AccumulateGrad):
             leaf = Variable.wrap(array, LEAF, memory)
             leaf._accumulator = ref(edge[0])

@@ -102,8 +102,8 @@ class Variable:
             return self
         if requires_grad and from_numpy(self._array.dtype).category < FLOAT:
             raise RuntimeError(
-                "only Tensors of floating point dtype can require gradients, or complex ones; this one "
-                f"has dtype {from_numpy(self._array.dtype)}"
+                "only Tensors of floating point dtype can require gradients, or complex ones; this "
+                f"one has dtype {from_numpy(self._array.dtype)}"
             )
         newly = requires_grad and not self.requires_grad
         if newly and self._inference and not get_mode().inference:

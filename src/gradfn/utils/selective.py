@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from ..autograd.grad_mode import ModeChange, get_mode
+from ..autograd.grad_mode import ModeChange
 from ..autograd.memory import Memory
 from ..autograd.variable import Variable
 from ..ops.declare import Operator
