@@ -42,8 +42,8 @@ def einsum(*args: Any) -> Any:
     terms = _read(equation, operands)
     order = [*terms.output, *_summed(terms)]
     aligned = [
-        _aligned(tensor, labels, order, number)
-        for number, (tensor, labels) in enumerate(zip(operands, terms.inputs, strict=True))
+        _aligned(tensor, labels, order)
+        for tensor, labels in zip(operands, terms.inputs, strict=True)
     ]
     count = len(terms.output)
     if len(aligned) == 1:
@@ -209,7 +209,7 @@ def _summed(terms: Terms) -> list[Label]:
     return [label for label in every if label not in terms.output]
 
 
-def _aligned(tensor: Any, labels: Sequence[Label], order: Sequence[Label], number: int) -> Any:
+def _aligned(tensor: Any, labels: Sequence[Label], order: Sequence[Label]) -> Any:
     """`tensor` with its dimensions in the common `order`, diagonals taken of repeated labels."""
     own: list[Label] = []
     for label in labels:
