@@ -408,11 +408,67 @@ def test_checks_that_exclude_each_other() -> None:
             check(func, x, **arguments)
 
 
-def test_forward_mode_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="check_forward_ad=True is not in gradfn yet"):
-        gradcheck(off_by(0.0), double([1.0]), check_forward_ad=True)
-    with pytest.raises(NotImplementedError, match="check_fwd_over_rev=True is not in gradfn yet"):
-        gradgradcheck(off_by(0.0), double([1.0]), check_fwd_over_rev=True)
+@modes
+def test_forward_mode(fast_mode: bool) -> None:
+    x, z = double([0.5, -1.0]), gradfn.tensor([1 + 2j, 0.5j], dtype=gradfn.complex128)
+
+    def func(x: Any, z: Any) -> Any:
+        return x.exp() * z, z.abs().sum() * x[0]
+
+    inputs = (x, z.requires_grad_())
+    assert gradcheck(func, inputs, check_forward_ad=True, fast_mode=fast_mode)
+    assert gradgradcheck(func, inputs, check_fwd_over_rev=True, fast_mode=fast_mode)
+
+
+@modes
+def test_wrong_tangents(fast_mode: bool) -> None:
+    class Wrong(gradfn.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return 2 * grad
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: Any) -> Any:
+            return 3 * tangent
+
+    arguments: dict[str, Any] = {"fast_mode": fast_mode, "check_forward_ad": True}
+    message = "Jacobian computed with forward mode mismatch for output 0 with respect to input 0"
+    with pytest.raises(GradcheckError, match=message):
+        gradcheck(Wrong.apply, double([1.0]), **arguments)
+    assert gradcheck(Wrong.apply, double([1.0]), fast_mode=fast_mode)
+    arguments |= {"check_backward_ad": False, "raise_exception": False}
+    assert not gradcheck(Wrong.apply, double([1.0]), **arguments)
+
+
+def test_a_missing_tangent_must_count_as_zeros() -> None:
+    class Partial(gradfn.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            ctx.set_materialize_grads(False)
+            return x + y
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad, grad
+
+        @staticmethod
+        def jvp(ctx: Any, x_t: Any, y_t: Any) -> Any:
+            return x_t + y_t if x_t is not None and y_t is not None else gradfn.ones(1).double()
+
+    inputs = (double([1.0]), double([2.0]))
+    with pytest.raises(GradcheckError, match="Mismatch in tangent values for output with index 0"):
+        gradcheck(Partial.apply, inputs, check_forward_ad=True)
+
+
+def test_batched_tangents_are_refused() -> None:
+    with pytest.raises(NotImplementedError, match="check_batched_forward_grad=True is not in"):
+        gradcheck(
+            off_by(0.0), double([1.0]), check_forward_ad=True, check_batched_forward_grad=True
+        )
 
 
 # Second derivatives

@@ -125,6 +125,14 @@ class Call:
     tensors: list[Any]
     leaves: list[Any]
 
+    def with_leaves(self, leaves: Sequence[Any]) -> Call:
+        """The call with other tensors in place of the leaves."""
+        swap = {id(old): new for old, new in zip(self.leaves, leaves, strict=True)}
+        args, kwargs, tensors = _map(
+            lambda value: swap.get(id(value), value), (self.args, self.kwargs, self.tensors)
+        )
+        return Call(args, kwargs, tensors, list(leaves))
+
 
 @dataclass(frozen=True, repr=False)
 class Sample:

@@ -33,6 +33,7 @@ def apply(
             return _in_place(level, operator, given, tangents)
         return _out_of_place(level, operator, kind, given, tangents)
     finally:
+        level.node = None
         set_mode(mode)
 
 
