@@ -12,6 +12,7 @@ from .. import raw
 from ..autograd.variable import Variable
 from ..raw.reduction import Dims
 from . import return_types
+from .comparison import maximum, minimum
 from .declare import op
 from .reduction import UNSET
 
@@ -194,7 +195,7 @@ def max(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) ->
     """
     if dim is UNSET and not (keepdim or names):
         return max_all(input)
-    return _along_or_pairwise("max", max_dim, input, dim, keepdim, names)
+    return _along_or_pairwise(max_dim, maximum, input, dim, keepdim, names)
 
 
 def min(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) -> Any:
@@ -208,20 +209,19 @@ def min(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) ->
     """
     if dim is UNSET and not (keepdim or names):
         return min_all(input)
-    return _along_or_pairwise("min", min_dim, input, dim, keepdim, names)
+    return _along_or_pairwise(min_dim, minimum, input, dim, keepdim, names)
 
 
 def _along_or_pairwise(
-    name: str, along: Any, input: Any, dim: Any, keepdim: bool, names: dict[str, Any]
+    along: Any, pairwise: Any, input: Any, dim: Any, keepdim: bool, names: dict[str, Any]
 ) -> Any:
     other = names.pop("other", dim)
     if not isinstance(other, Variable):
         return along(input, dim, keepdim, **names)
     if keepdim or names:
+        name = along.operator.name
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not Tensor")
-    from .. import ops
-
-    return getattr(ops, name + "imum")(input, other)
+    return pairwise(input, other)
 
 
 def median(input: Tensor, dim: int = UNSET, keepdim: bool = False, **names: Any) -> Any:

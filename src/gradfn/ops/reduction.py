@@ -337,21 +337,17 @@ def _moment(row: Any, name: str, what: str, example: str) -> Any:
     0 for ``unbiased=False``. RuntimeError for integers.
 
     >>> import gradfn
-    >>> gradfn.{name}(gradfn.tensor([1.0, 2.0, 3.0])){example}
+    >>> gradfn.{name}(gradfn.tensor([1.0, 2.0, 3.0]))
+    {example}
     """
     return front
 
 
-var = _moment(var_of, "var", "The variance", "\n    tensor(1.)")
-std = _moment(std_of, "std", "The standard deviation", "\n    tensor(1.)")
-var_mean = _moment(
-    var_mean_of, "var_mean", "The variance and the mean", "\n    (tensor(1.), tensor(2.))"
-)
+var = _moment(var_of, "var", "The variance", "tensor(1.)")
+std = _moment(std_of, "std", "The standard deviation", "tensor(1.)")
+var_mean = _moment(var_mean_of, "var_mean", "The variance and the mean", "(tensor(1.), tensor(2.))")
 std_mean = _moment(
-    std_mean_of,
-    "std_mean",
-    "The standard deviation and the mean",
-    "\n    (tensor(1.), tensor(2.))",
+    std_mean_of, "std_mean", "The standard deviation and the mean", "(tensor(1.), tensor(2.))"
 )
 
 
