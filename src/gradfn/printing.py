@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gradfn.autograd.forward_ad import unpack_dual
-from gradfn.dtypes import bool_, get_default_dtype, int64
+from .autograd.forward_ad import unpack_dual
+from .dtypes import bool_, get_default_dtype, int64
+from .raw.numbers import Array
 
 if TYPE_CHECKING:
-    from gradfn.tensor import Tensor
+    from .tensor import Tensor
 
 __all__ = [
     "PrintOptions",
@@ -30,9 +31,6 @@ __all__ = [
     "set_printoptions",
     "tensor_text",
 ]
-
-Array = np.ndarray[Any, np.dtype[Any]]
-
 
 @dataclass(frozen=True, slots=True)
 class PrintOptions:
