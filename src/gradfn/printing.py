@@ -32,6 +32,7 @@ __all__ = [
     "tensor_text",
 ]
 
+
 @dataclass(frozen=True, slots=True)
 class PrintOptions:
     """How tensors are printed; see `set_printoptions`."""
