@@ -29,6 +29,6 @@ from .softmaxes import *
 from .solvers import *
 from .sorting import *
 from .strided import strided_base as base_of
-from .strided import strided_scatter
+from .strided import strided_scatter as strided_scatter
 from .strided import strided_view as view_of
 from .views import *

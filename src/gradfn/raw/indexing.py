@@ -163,9 +163,7 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
             f"{dtypes.from_numpy(index.dtype)}"
         )
     size = self.shape[dim] if self.ndim else 1
-    if index.size and (index.min() < 0 or index.max() >= size):
-        bad = index.reshape(-1)[(index.reshape(-1) < 0) | (index.reshape(-1) >= size)][0]
-        raise IndexError(f"index out of range in self: {out_of_bounds(bad, dim, size)}")
+    check_range(index, dim, size, prefix="index out of range in self: ")
     if not self.ndim:
         if index.size != 1:
             raise RuntimeError(
@@ -289,13 +287,17 @@ def take(self: Array, index: Array) -> Array:
         )
     if index.size and not self.size:
         raise IndexError("take(): tried to take from an empty tensor")
-    size = self.size
+    _check_positions(index, self.size)
+    return np.asarray(self.reshape(-1)[index])
+
+
+def _check_positions(index: Array, size: int) -> None:
+    """Refuse positions that an array of `size` elements, flattened, does not have."""
     if index.size and (index.min() < -size or index.max() >= size):
         bad = index[(index < -size) | (index >= size)].flat[0]
         raise IndexError(
             f"out of range: tried to access index {bad} on a tensor of {size} elements."
         )
-    return np.asarray(self.reshape(-1)[index])
 
 
 def take_backward(g: Array, shape: Shape, index: Array) -> Array:
@@ -321,14 +323,9 @@ def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> A
         )
     out = np.array(self, order="C")
     if index.size:
-        size = self.size
-        if not size:
+        if not self.size:
             raise IndexError("put_(): Expected self to be a non-empty tensor")
-        if index.min() < -size or index.max() >= size:
-            bad = index[(index < -size) | (index >= size)].flat[0]
-            raise IndexError(
-                f"out of range: tried to access index {bad} on a tensor of {size} elements."
-            )
+        _check_positions(index, self.size)
         if accumulate:
             add_at(out.reshape(-1), index, source)
         else:
