@@ -90,8 +90,6 @@ class Tanhshrink(Module):
 class _MaybeInplace(Module):
     """An activation without settings but `inplace`."""
 
-    __constants__ = ("inplace",)
-
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
@@ -156,8 +154,6 @@ class Hardsigmoid(_MaybeInplace):
 class Threshold(Module):
     """`value` where ``x <= threshold``, else x."""
 
-    __constants__ = ("threshold", "value", "inplace")
-
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
         self.threshold = threshold
@@ -174,8 +170,6 @@ class Threshold(Module):
 class RReLU(Module):
     """x where it is positive, else x times a random slope; the mean slope in evaluation."""
 
-    __constants__ = ("lower", "upper", "inplace")
-
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
         super().__init__()
         self.lower = lower
@@ -191,8 +185,6 @@ class RReLU(Module):
 
 class Hardtanh(Module):
     """x clamped to [min_val, max_val]. AssertionError where the interval is empty."""
-
-    __constants__ = ("min_val", "max_val", "inplace")
 
     def __init__(
         self,
@@ -240,8 +232,6 @@ class ReLU6(Hardtanh):
 class _Exponential(Module):
     """An activation with `alpha` and `inplace`."""
 
-    __constants__ = ("alpha", "inplace")
-
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha = alpha
@@ -268,8 +258,6 @@ class CELU(_Exponential):
 class LeakyReLU(Module):
     """x where it is positive, else ``negative_slope * x``."""
 
-    __constants__ = ("inplace", "negative_slope")
-
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
         self.negative_slope = negative_slope
@@ -285,8 +273,6 @@ class LeakyReLU(Module):
 class GLU(Module):
     """``a * sigmoid(b)`` for the two halves a, b of the dimension `dim`."""
 
-    __constants__ = ("dim",)
-
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
         self.dim = dim
@@ -300,8 +286,6 @@ class GLU(Module):
 
 class GELU(Module):
     """``x * Φ(x)``, Φ the normal distribution function; `approximate` is "none" or "tanh"."""
-
-    __constants__ = ("approximate",)
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -317,8 +301,6 @@ class GELU(Module):
 class Softplus(Module):
     """``log(1 + exp(beta * x)) / beta``; x itself where ``beta * x > threshold``."""
 
-    __constants__ = ("beta", "threshold")
-
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
         self.beta = beta
@@ -333,8 +315,6 @@ class Softplus(Module):
 
 class _Shrink(Module):
     """An activation that is 0 within [-lambd, lambd]."""
-
-    __constants__ = ("lambd",)
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -361,8 +341,6 @@ class Softshrink(_Shrink):
 class PReLU(Module):
     """x where it is positive, else ``weight * x``, with one weight or one for each channel."""
 
-    __constants__ = ("num_parameters",)
-
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
     ) -> None:
@@ -385,7 +363,6 @@ class PReLU(Module):
 class _AlongDim(Module):
     """A function along `dim`; None is a choice of PyTorch's by the number of dimensions."""
 
-    __constants__ = ("dim",)
     dim: int | None
 
     def __init__(self, dim: int | None = None) -> None:

@@ -20,8 +20,6 @@ class PairwiseDistance(Module):
     tensor([5.0000])
     """
 
-    __constants__ = ("norm", "eps", "keepdim")
-
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()
         self.norm = p
@@ -39,8 +37,6 @@ class CosineSimilarity(Module):
     >>> nn.CosineSimilarity()(tensor([[1., 0.]]), tensor([[2., 0.]]))
     tensor([1.])
     """
-
-    __constants__ = ("dim", "eps")
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()

@@ -22,8 +22,6 @@ __all__ = [
 class _DropoutNd(Module):
     """What all have: the probability `p` of a zero, and `inplace`. ValueError unless 0 ≤ p ≤ 1."""
 
-    __constants__ = ("p", "inplace")
-
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:

@@ -19,8 +19,6 @@ class Flatten(Module):
     torch.Size([2, 12])
     """
 
-    __constants__ = ("start_dim", "end_dim")
-
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
@@ -42,8 +40,6 @@ class Unflatten(Module):
     >>> nn.Unflatten(1, (3, 4))(ones(2, 12)).shape
     torch.Size([2, 3, 4])
     """
-
-    __constants__ = ("dim", "unflattened_size")
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()

@@ -36,7 +36,6 @@ class Linear(Module):
     torch.Size([2, 4])
     """
 
-    __constants__ = ("in_features", "out_features")
     bias: Tensor | None
 
     def __init__(
@@ -82,7 +81,6 @@ class Bilinear(Module):
     start uniformly distributed within 1/√in1_features of 0.
     """
 
-    __constants__ = ("in1_features", "in2_features", "out_features")
     bias: Tensor | None
 
     def __init__(

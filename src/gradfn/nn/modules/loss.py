@@ -44,8 +44,6 @@ __all__ = [
 class _Loss(Module):
     """A loss with a reduction."""
 
-    __constants__: tuple[str, ...] = ("reduction",)
-
     def __init__(
         self,
         size_average: bool | None = None,
@@ -111,8 +109,6 @@ class SmoothL1Loss(_Loss):
 class HuberLoss(_Loss):
     """`functional.huber_loss`: squared below `delta`, linear above."""
 
-    __constants__ = ("reduction", "delta")
-
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
@@ -130,8 +126,6 @@ class SoftMarginLoss(_Loss):
 
 class NLLLoss(_WeightedLoss):
     """`functional.nll_loss`: of log-probabilities and class numbers."""
-
-    __constants__ = ("ignore_index", "reduction")
 
     def __init__(
         self,
@@ -165,8 +159,6 @@ class CrossEntropyLoss(_WeightedLoss):
     >>> nn.CrossEntropyLoss()(tensor([[0., 0.]]), tensor([1]))
     tensor(0.6931)
     """
-
-    __constants__ = ("ignore_index", "reduction", "label_smoothing")
 
     def __init__(
         self,
@@ -242,8 +234,6 @@ class MultiLabelMarginLoss(_Loss):
 class MultiMarginLoss(_WeightedLoss):
     """`functional.multi_margin_loss`. ValueError unless p is 1 or 2 and weights are a vector."""
 
-    __constants__ = ("p", "margin", "reduction")
-
     def __init__(
         self,
         p: int = 1,
@@ -297,8 +287,6 @@ class KLDivLoss(_Loss):
 class PoissonNLLLoss(_Loss):
     """`functional.poisson_nll_loss`: of rates, or their logarithms, and counts."""
 
-    __constants__ = ("log_input", "full", "eps", "reduction")
-
     def __init__(
         self,
         log_input: bool = True,
@@ -327,8 +315,6 @@ class PoissonNLLLoss(_Loss):
 class GaussianNLLLoss(_Loss):
     """`functional.gaussian_nll_loss`: of means, values and variances."""
 
-    __constants__ = ("full", "eps", "reduction")
-
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         self.full = full
@@ -342,8 +328,6 @@ class GaussianNLLLoss(_Loss):
 
 class _MarginLoss(_Loss):
     """A loss with a margin."""
-
-    __constants__ = ("margin", "reduction")
 
     def __init__(
         self,
@@ -395,8 +379,6 @@ class MarginRankingLoss(_MarginLoss):
 class TripletMarginLoss(_Loss):
     """`functional.triplet_margin_loss`. ValueError unless the margin is positive."""
 
-    __constants__ = ("margin", "p", "eps", "swap", "reduction")
-
     def __init__(
         self,
         margin: float = 1.0,
@@ -428,8 +410,6 @@ class TripletMarginLoss(_Loss):
 
 class TripletMarginWithDistanceLoss(_Loss):
     """`functional.triplet_margin_with_distance_loss`. ValueError unless the margin is positive."""
-
-    __constants__ = ("margin", "swap", "reduction")
 
     def __init__(
         self,

@@ -56,7 +56,7 @@ _ATTRIBUTES: dict[str, Callable[[], Any]] = {
 }
 
 
-def _forward(self: Module, *args: Any, **kwargs: Any) -> Any:
+def _forward(self: Module, *input: Any) -> Any:
     """Compute the output. To be overridden."""
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'

@@ -26,16 +26,6 @@ class Embedding(Module):
     torch.Size([2, 2, 3])
     """
 
-    __constants__ = (
-        "num_embeddings",
-        "embedding_dim",
-        "padding_idx",
-        "max_norm",
-        "norm_type",
-        "scale_grad_by_freq",
-        "sparse",
-    )
-
     def __init__(
         self,
         num_embeddings: int,
