@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.variable import Variable
-from ..raw.products import c_type
+from ..raw.numbers import c_type
 from ..shapes import wrap_dim
 from .products import dot, mm
 

@@ -17,6 +17,7 @@ _K = TypeVar("_K", bound=Kernel)
 
 HALF = "eE"  # float16 and bfloat16, as NumPy's type characters
 
+# PyTorch's messages name dtypes by their C++ types, which for integers it spells in two ways.
 C_NAMES = {
     "bool": "bool",
     "uint8": "uint8_t",
@@ -34,6 +35,17 @@ C_NAMES = {
     "complex64": "c10::complex<float>",
     "complex128": "c10::complex<double>",
 }
+_DEMANGLED = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int64": "long int",
+}
+
+
+def c_type(array: Array) -> str:
+    """The C++ type of an array's elements, as PyTorch's messages about two of them have it."""
+    return (C_NAMES | _DEMANGLED)[array.dtype.name]
 
 
 def in_single(kernel: _K) -> _K:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dtypes import from_numpy
 from ..shapes import broadcast_shapes, wrap_dim
-from .numbers import HALF, Array, converted, not_implemented
+from .numbers import HALF, Array, c_type, converted, not_implemented
 from .views import expand
 
 __all__ = [
@@ -30,28 +30,6 @@ __all__ = [
 ]
 
 _MULTIPLIED = frozenset("bBhilq" + HALF + "fdFD")  # no bool, no wide unsigned integers
-
-# PyTorch's messages name some dtypes by their C++ types.
-_C_TYPES = {
-    "float64": "double",
-    "float32": "float",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-    "int64": "long int",
-    "int32": "int",
-    "int16": "short int",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "bool": "bool",
-}
-
-
-def c_type(array: Array) -> str:
-    """The C++ name of an array's dtype."""
-    return _C_TYPES.get(array.dtype.name, array.dtype.name)
-
 
 def _name(array: Array) -> str:
     return from_numpy(array.dtype).scalar_name
