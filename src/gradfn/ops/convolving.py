@@ -9,7 +9,7 @@ from .. import raw
 from ..autograd.variable import Variable
 from ..dtypes import from_numpy
 from ..raw.convolving import Layout
-from ..raw.products import c_type
+from ..raw.numbers import c_type
 from .declare import op
 from .extents import per_dim
 from .padding import constant_pad_nd

@@ -31,6 +31,7 @@ __all__ = [
 
 _MULTIPLIED = frozenset("bBhilq" + HALF + "fdFD")  # no bool, no wide unsigned integers
 
+
 def _name(array: Array) -> str:
     return from_numpy(array.dtype).scalar_name
 
