@@ -10,8 +10,9 @@ that has one, the formula of its gradient::
 The parameter names of a formula say what it needs, and a node saves exactly that:
 
 ==================  ===============================================================================
-``g``               gradient of the result; ``g_values`` when results have names; the list of
-                    gradients where the row says ``results=list``
+``g``               gradient of the result; ``g_values`` when results have names, each zero where
+                    another one has come, or ``g``, all of them, None where none has come; the
+                    list of gradients where the row says ``results=list``
 ``F``               the namespace of functions: ``raw`` on arrays, ``ops`` on tensors
 an argument's name  the argument itself (a tensor argument appears on the node as `_saved_<name>`)
 ``result``          the result (or its name, such as ``values``)
@@ -69,6 +70,7 @@ class Operator:
         exact_numbers: bool = False,
         node: str | None = None,
         results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
+        constants: tuple[str, ...] = (),
         view: bool = False,
         joint: Formula | None = None,
         tangent: Any = None,
@@ -88,6 +90,7 @@ class Operator:
         names: Any = getattr(results, "_fields", results)
         self.results: tuple[str, ...] = () if self.listed else names
         self.returns = results if isinstance(results, type) else tuple
+        self.constants = constants
         self.view = view
         self.joint = joint
         self.formulas = formulas
@@ -126,7 +129,7 @@ class Operator:
         inputs = [p.name for p in self.inputs]
         derived = [f"{name}_{what}" for name in inputs for what in ("shape", "dtype")]
         plain = [p.name for p in self.parameters]
-        return {"F", "needs", *self.gradient_names(), *plain, *self.results, *derived}
+        return {"F", "needs", "g", *self.gradient_names(), *plain, *self.results, *derived}
 
     def _check(self, formula: Formula) -> None:
         known = self.vocabulary()
@@ -167,7 +170,8 @@ def op(signature: str, *, doc: str | None = None, **row: Any) -> Any:
     `numbers` is False; ``numbers="later"`` excepts the first. With `exact_numbers`, numbers are
     not rounded to half precision before they meet such tensors. `refuses` are the kinds of dtype
     (of "biufc") that the operator does not compute in. `view` says that results share memory with
-    the first argument, `results` names several results (or is a named tuple of return_types).
+    the first argument, `results` names several results (or is a named tuple of return_types), of
+    which those among `constants` have no gradient.
     `joint` computes the gradients of all tensor arguments at once, as a tuple. `tangent` and
     `batch` say how the operator acts on tangents and on batches. Arguments are annotated
     ``Tensor``, ``Optional``, ``Tensors`` or ``Mask`` (a tensor that is not promoted) where no
