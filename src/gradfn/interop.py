@@ -65,6 +65,7 @@ def dlpack(
 
 
 def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """The kind and number of the device in DLPack's terms: the CPU."""
     return self._array.__dlpack_device__()
 
 
@@ -137,6 +138,7 @@ def _deepcopied(array: Array, memo: dict[int, Any]) -> Array:
 
 
 def reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    """How to pickle the tensor: class, array, whether a gradient is required, and attributes."""
     attributes = {n: v for n, v in self.__dict__.items() if not n.startswith("_")}
     return _rebuilt, (type(self), self._array, self.requires_grad), attributes or None
 
@@ -153,4 +155,5 @@ def _restore(tensor: Any, array: Array, requires_grad: bool) -> Any:
 
 
 def setstate(self: Tensor, attributes: dict[str, Any]) -> None:
+    """Take up the pickled attributes."""
     self.__dict__.update(attributes)

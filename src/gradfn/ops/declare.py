@@ -74,7 +74,6 @@ class Operator:
         view: bool = False,
         joint: Formula | None = None,
         tangent: Any = None,
-        batch: Any = None,
         **formulas: Formula,
     ) -> None:
         self.overload, self.parameters = _parse(signature, set(formulas))
@@ -95,7 +94,6 @@ class Operator:
         self.joint = joint
         self.formulas = formulas
         self.tangent = tangent
-        self.batch = batch
         self.forms: dict[str, Function] = {}
         self.node_class: type[Any] | None = None
         for formula in self.every_formula():
@@ -172,8 +170,8 @@ def op(signature: str, *, doc: str | None = None, **row: Any) -> Any:
     (of "biufc") that the operator does not compute in. `view` says that results share memory with
     the first argument, `results` names several results (or is a named tuple of return_types), of
     which those among `constants` have no gradient.
-    `joint` computes the gradients of all tensor arguments at once, as a tuple. `tangent` and
-    `batch` say how the operator acts on tangents and on batches. Arguments are annotated
+    `joint` computes the gradients of all tensor arguments at once, as a tuple. `tangent` says how
+    the operator carries tangents: see families.py. Arguments are annotated
     ``Tensor``, ``Optional``, ``Tensors`` or ``Mask`` (a tensor that is not promoted) where no
     formula shows that they are tensors.
     """
