@@ -73,6 +73,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     __slots__ = ("__dict__", "_arguments", "_inputs", "_saved", "metas")
     outputs = 0
+    selective = False  # the user's rule gives what it gives
     _forward_cls: ClassVar[type[Function]]
     metas: list[Metadata | None]  # None for outputs that are no tensors
     _arguments: list[int | None]  # for each argument of `forward`, the number of its edge

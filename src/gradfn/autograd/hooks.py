@@ -101,11 +101,13 @@ def call_pre_hooks(node: Node, grad: Any, reading: Arrays) -> Any:
 
 
 def call_post_hooks(node: Node, grads: Any, grad: Any, reading: Arrays) -> Any:
-    """Show the gradients of `node`'s inputs (those that the pass is after) and outputs to its
-    hooks; they may replace the inputs'."""
+    """Show the gradients of `node`'s inputs (of a selective node those that the pass is after)
+    and outputs to its hooks; they may replace the inputs'."""
     assert node.hooks is not None
-    edges = zip(node.next, grads, strict=True)
-    inputs = tuple(reading.tensor(g) if reading.leads_on(edge) else None for edge, g in edges)
+    inputs = tuple(
+        reading.tensor(g) if not node.selective or reading.leads_on(edge) else None
+        for edge, g in zip(node.next, grads, strict=True)
+    )
     outputs = tuple(map(reading.tensor, [grad] if node.outputs == 1 else grad))
     for hook in node.hooks.post.now():
         if (result := hook(inputs, outputs)) is not None:

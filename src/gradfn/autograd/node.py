@@ -63,6 +63,7 @@ class Node:
     extra: dict[str, Any] | None
 
     outputs: ClassVar[int] = 1  # 0: as many as `metas` says; the gradient is then a list
+    selective: ClassVar[bool] = True  # gives no gradient where none is wanted
     saved_inputs: ClassVar[dict[str, int | None]] = {}  # name -> index of its edge, if any
     saved_results: ClassVar[dict[str, int]] = {}  # name -> output number
     saved_arguments: ClassVar[tuple[str, ...]] = ()
