@@ -442,3 +442,90 @@ def test_metadata_is_the_users():
     y = leaf(2.0) * 3
     y.grad_fn.metadata["note"] = 1
     assert y.grad_fn.metadata == {"note": 1}
+
+
+def test_a_failed_pass_leaves_alone_what_others_have_changed():
+    x, y = leaf([1.0]), leaf([1.0])
+    x.grad = torch.tensor([5.0])
+
+    def interfere(grad):
+        with torch.enable_grad():
+            (x * 1).sum().backward()
+        raise ValueError("stop")
+
+    y.register_hook(interfere)
+    a = y * 1
+    loss = (a * 1).sum() + (x * 2).sum()
+    with pytest.raises(ValueError, match="stop"):
+        loss.backward()
+    assert x.grad.tolist() in ([6.0], [8.0])
+
+
+def test_the_users_own_change_survives_a_failed_pass():
+    x, y = leaf([1.0]), leaf([1.0])
+    a = y * 1
+    b = a * x
+    x.grad = torch.tensor([5.0])
+
+    def drop(tensor):
+        tensor.grad = None
+
+    x.register_post_accumulate_grad_hook(drop)
+    y.register_hook(lambda grad: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        b.sum().backward()
+    assert x.grad is None
+
+
+def test_multi_grad_hooks_do_not_keep_the_graph():
+    y = leaf([1.0]) * 2
+    torch.autograd.graph.register_multi_grad_hook([y], lambda grads: None)
+    node = weakref.ref(y.grad_fn)
+    gc.collect()
+    gc.disable()
+    try:
+        del y
+        assert node() is None
+    finally:
+        gc.enable()
+
+
+def test_views_retain_their_gradient_when_the_base_is_written():
+    y = leaf([1.0, 2.0, 3.0]) * 2
+    v = y[:2]
+    v.retain_grad()
+    y.mul_(3)
+    v.mul_(2)
+    (y.sum() + v.sum()).backward()
+    assert v.grad.tolist() == [1.0, 1.0]
+
+
+def test_nothing_is_recorded_in_inference_mode():
+    x = leaf(1.0)
+    with torch.inference_mode(), torch.enable_grad():
+        assert not (x * 2).requires_grad
+    assert (x * 2).requires_grad
+
+
+def test_integers_take_no_history():
+    target = torch.zeros(1, dtype=torch.int32)
+    target.copy_(leaf([2.5]))
+    assert target.tolist() == [2] and not target.requires_grad
+
+
+def test_grad_wants_inputs():
+    with pytest.raises(RuntimeError, match="grad requires non-empty inputs"):
+        torch.autograd.grad(leaf(1.0) * 2, [])
+
+
+def test_integers_meet_large_numbers_in_full():
+    small = torch.tensor([1, 2], dtype=torch.int8)
+    np.testing.assert_allclose((small / 255).numpy(), [1 / 255, 2 / 255], rtol=1e-6)
+    assert (torch.tensor([1], dtype=torch.int32) / 2**31).item() == pytest.approx(2.0**-31)
+
+
+def test_a_negative_base_has_a_complex_logarithm():
+    base, exponent = torch.tensor([-2.0]), leaf(0.5 + 1j)
+    (g,) = torch.autograd.grad((base**exponent).real.sum(), exponent)
+    value = (-2 + 0j) ** (0.5 + 1j)
+    assert g.item() == pytest.approx((value * np.log(-2 + 0j)).conjugate(), rel=1e-5)

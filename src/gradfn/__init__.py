@@ -85,7 +85,7 @@ cfloat, cdouble, bool = _dtypes.complex64, _dtypes.complex128, _dtypes.bool_
 newaxis = None
 
 # Imported when first used.
-_LATER = frozenset({"_C", "accelerator", "backends", "cuda", "lens", "mps", "xpu"})
+_LATER = frozenset({"_C", "accelerator", "backends", "cuda", "lens", "mps", "utils", "xpu"})
 _missing = _missing_from(__name__)
 
 

@@ -100,6 +100,8 @@ def grad(
     >>> gradfn.autograd.grad(x**3, x)
     (tensor(12.),)
     """
+    if not _listed(inputs):
+        raise RuntimeError("grad requires non-empty inputs.")
     if not only_inputs:
         raise ValueError("only_inputs=False is no longer supported: use autograd.backward instead")
     if allow_unused is False and materialize_grads:

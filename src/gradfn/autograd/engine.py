@@ -18,7 +18,7 @@ from .anomaly_mode import watched
 from .grad_mode import get_mode, set_mode
 from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from .node import Freed, Node
-from .passes import NESTED_PER_THREAD, run_on_fresh_stack, running
+from .passes import MOST_NESTED, NESTED_PER_THREAD, run_on_fresh_stack, running
 from .readings import Arrays, Captured, Tensors, on_tensors
 from .where import Where
 
@@ -46,6 +46,11 @@ def run_backward(
         order = [node for node in order if node in needed or node in ends]
     outer = running.get()
     depth = 0 if outer is None else outer.depth + 1
+    if depth > MOST_NESTED:
+        raise RecursionError(
+            f"backward passes are nested {MOST_NESTED} deep: does a hook call backward on the graph "
+            "that it is part of?"
+        )
     reading = (Tensors if on_tensors(create_graph) else Arrays)(needed, captured, depth)
     reading.order, reading.keep_graph = order, keep_graph
     for root, grad in roots:

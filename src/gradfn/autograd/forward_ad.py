@@ -41,6 +41,10 @@ class Dual:
         self.tangent = tangent
         self.base = base
 
+    def without_tangent(self) -> Dual:
+        """The same place among views."""
+        return Dual(self.level, None, self.base)
+
 
 class Level:
     """An open dual level; called in place of every operator."""

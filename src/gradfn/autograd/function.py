@@ -356,6 +356,7 @@ def _wrap_outputs(
         position = next((i for i, t in enumerate(inputs) if t is output), None)
         again = any(output is t for t in wrapped)  # the same output twice: the last edge counts
         if id(output) in dirty and position is not None:
+            output.memory().write(ctx.name())
             if recorded and differentiable:
                 rebase(output, ctx, number, position)
         else:

@@ -47,6 +47,8 @@ class Mode:
         if (self is GRAD or self is NO_GRAD) and changes.keys() == {"grad"}:
             return GRAD if changes["grad"] else NO_GRAD  # by far the most frequent
         mode = dataclasses.replace(self, **changes)
+        if mode.inference and mode.grad:  # nothing is recorded in inference mode
+            mode = dataclasses.replace(mode, grad=False)
         return GRAD if mode == GRAD else NO_GRAD if mode == NO_GRAD else mode
 
     def recorded(self, node: Node) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from .grad_mode import ModeChange, get_mode, set_mode
 from .hooks import RemovableHandle
@@ -136,6 +136,14 @@ def register_multi_grad_hook(
     return _MultiHandle(_all_hooks(watched, fn))
 
 
+def _gradient_node(tensor: Any) -> Callable[[], Node | None]:
+    """The node at which the gradient of `tensor` arrives, not kept alive: hooks refer to it."""
+    if tensor.is_leaf:
+        leaf = ref(tensor)
+        return lambda: None if (found := leaf()) is None else found.edge()[0]
+    return ref(tensor.grad_fn)
+
+
 def _any_hooks(tensors: list[Any], fn: Callable[..., None]) -> list[RemovableHandle]:
     lock = threading.Lock()
     ran: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
@@ -154,18 +162,19 @@ def _any_hooks(tensors: list[Any], fn: Callable[..., None]) -> list[RemovableHan
 def _all_hooks(tensors: list[Any], fn: Callable[..., None]) -> list[RemovableHandle]:
     lock = threading.Lock()
     seen: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
-    wanted = [t.edge() if t.requires_grad else None for t in tensors]
+    wanted = [_gradient_node(t) for t in tensors if t.requires_grad]
+    count = len(tensors)  # the hooks must not keep the tensors
 
     def make(index: int) -> Callable[[Any], None]:
         def hook(grad: Any) -> None:
             this_pass = current_pass()
             with lock:
                 if this_pass not in seen:
-                    seen[this_pass] = [None] * len(tensors) + [0]
+                    seen[this_pass] = [None] * count + [0]
                 grads = seen[this_pass]
                 grads[index] = grad
                 grads[-1] += 1
-                expected = sum(edge is not None and edge[0] in this_pass.nodes for edge in wanted)
+                expected = sum(node() in this_pass.nodes for node in wanted)
                 done = grads[-1] == expected
             if done:
                 fn(grads[:-1])

@@ -153,7 +153,7 @@ def _move_retained(target: Any, node: Node, output_nr: int) -> None:
     """A tensor that retains its gradient retains that of its newest value."""
     edge = target._edge
     if target._retains and edge is not None and edge is not LEAF:
-        del edge[0].hooked().retain[edge[1]]
+        edge[0].hooked().retain.pop(edge[1], None)
         node.hooked().retain[output_nr] = ref(target)
 
 

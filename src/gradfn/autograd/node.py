@@ -218,7 +218,7 @@ def stale(
     )
 
 
-_accumulation = threading.Lock()
+accumulation = threading.Lock()
 
 
 # What `getrefcount` counts in `AccumulateGrad.backward` for a gradient that only the pass holds:
@@ -265,7 +265,7 @@ class AccumulateGrad(Node):
 
     def backward(self, grad: Any) -> tuple[Any, ...]:
         if self.variable.requires_grad:  # it may have changed its mind since
-            with _accumulation:
+            with accumulation:
                 self.variable.accumulate(grad, getrefcount(grad) <= _UNSHARED)
             self._after()
         return ()

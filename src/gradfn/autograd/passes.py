@@ -15,6 +15,7 @@ running: ContextVar[Arrays | None] = ContextVar("gradfn_pass", default=None)
 # Passes nest (checkpoints, hooks that call backward) deeper than Python's stack allows: after some
 # levels the next one runs on the stack of a thread of its own, while this one waits.
 NESTED_PER_THREAD = 30
+MOST_NESTED = 10_000
 
 
 def run_on_fresh_stack(work: Callable[[], None]) -> None:

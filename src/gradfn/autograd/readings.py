@@ -10,10 +10,12 @@ import numpy as np
 
 from ..dtypes import from_numpy
 from .grad_mode import get_mode
-from .node import Edge, Metadata, Node
+from .node import Edge, Metadata, Node, accumulation
 from .variable import Variable
 
 _numbers = count().__next__
+# A tensor, its old `grad` with its old values, its new `grad` and the version of that.
+Touched: TypeAlias = tuple[Any, Any, Any, Any, int]
 Captured: TypeAlias = dict[tuple[Node, int], Any]  # the gradients asked for, by edge
 
 
@@ -37,14 +39,23 @@ class Arrays:
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
         self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
         self.callbacks: list[Callable[[], object]] = []  # to call when the pass is over
-        self.touched: list[tuple[Any, Any, Any]] = []  # tensors, old `grad`, its values
+        self.touched: list[Touched] = []
+
+    def touch(self, tensor: Any, before: Any, values: Any = None) -> None:
+        """Note that the pass has changed the `grad` of `tensor`, which was `before`, with `values`
+        where it was changed in place."""
+        self.touched.append((tensor, before, values, tensor._grad, tensor._grad._version))
 
     def undo(self) -> None:
-        """Give the tensors back the `grad` that they had before the pass."""
-        for tensor, grad, array in reversed(self.touched):
-            tensor._grad = grad
-            if grad is not None and array is not None:
-                np.copyto(grad._array, array)
+        """Give the tensors back the `grad` that they had before the pass, except where somebody
+        else has changed it since."""
+        with accumulation:
+            for tensor, before, values, after, version in reversed(self.touched):
+                if tensor._grad is not after or after._version != version:
+                    continue
+                tensor._grad = before
+                if values is not None:
+                    np.copyto(before._array, values)
 
     def deliver(self, edge: tuple[Node, int], grad: Any, by: Node | None) -> None:
         """Add `grad` to what has arrived at `edge`, brought to the shape and dtype due there."""
@@ -104,8 +115,8 @@ class Arrays:
     def retain(self, tensor: Any, grad: Any) -> None:
         """Add a gradient to the `grad` of a non-leaf that retains it."""
         known, new = tensor._grad, self.result(grad)
-        self.touched.append((tensor, known, None))
         tensor._grad = new if known is None else known + new
+        self.touch(tensor, known)
 
     def checked(self, result: Any, given: Any, hook: Any) -> Any:
         """The tensor that `hook` returned, which must fit the gradient it was `given`."""

@@ -207,11 +207,12 @@ class Variable:
                 copy[...] = grad
                 grad = copy
             self._grad = Variable.wrap(grad)
-        if this_pass is not None:
-            this_pass.touched.append((self, known, None if known is None else known._array.copy()))
+        values = None if known is None or this_pass is None else known._array.copy()
         if known is not None:
             np.add(known._array, grad, out=known._array)
             known.memory().write("gradient accumulation")
+        if this_pass is not None:
+            this_pass.touch(self, known, values)
 
     def accumulate_tensor(self, grad: Any) -> None:
         """Add the tensor `grad` to this leaf's `grad`, out of place, so that it is recorded."""
@@ -224,7 +225,7 @@ class Variable:
         else:
             self._grad = known + grad
         if this_pass is not None:
-            this_pass.touched.append((self, known, None))
+            this_pass.touch(self, known)
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in `grad` too."""

@@ -493,7 +493,8 @@ def _rebase(operator: Operator) -> list[str]:
     """Record the operation, after the write, as the target's new history."""
     lines = []
     if operator.every_formula():
-        lines = [f"    if mode.grad and {_any_edge(operator)}:", "        r = a0"]
+        wanted = f"{_any_edge(operator)} and a0.dtype.kind not in 'biu'"
+        lines = [f"    if mode.grad and {wanted}:", "        r = a0"]
         lines += ["        " + line for line in _record(operator, "input")]
         lines += ["        rebase(input, node)"]
     return [*lines, "    return input"]

@@ -71,7 +71,8 @@ def _exponent_gradient(
     F: Any, g: Any, self: Any, exponent: Any, exponent_dtype: Any, result: Any
 ) -> Any:
     flat = F.logical_and(self == 0, _not_negative(F, exponent, exponent_dtype))
-    return F.where(flat, 0, g * (result * F.log(self)).conj())
+    base = self + 0j if exponent_dtype.kind == "c" else self  # a negative one has a logarithm then
+    return F.where(flat, 0, g * (result * F.log(base)).conj())
 
 
 def _exponent_of_number_gradient(

@@ -53,7 +53,9 @@ def scalar(value: Any, like: Array) -> Any:
     kind = value.__class__
     array: Array = np.array(value, _WIDE[kind])
     if SCALARS[kind] <= category(like) and like.dtype.char != "e":
-        array = narrowed(array, like.dtype)
+        narrow: Array = narrowed(array, like.dtype)
+        if kind is not int or narrow == array:  # promotion decides about integers that do not fit
+            array = narrow
     array.setflags(write=False)
     if value != 0 or kind is int:  # -0.0 is found as 0.0
         if len(NUMBERS) >= MANY_NUMBERS:
