@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import raw
 from ..dtypes import promote_types
 from ..shapes import broadcast_shapes
-from .declare import op
+from .declare import variant
 from .norms import vector_norm
 from .reducing import at_least, choose, minus, number, plus, reduced
 from .runtime import wrapped_number
@@ -22,12 +21,7 @@ __all__ = [
     "triplet_margin_loss",
 ]
 
-norm_of_rows = op(
-    "norm.rows(self, ord, dim, keepdim=False)",
-    kernel=raw.vector_norm,
-    node="NormBackward1",
-    self=vector_norm.operator.formulas["self"],  # type: ignore[attr-defined]
-)
+norm_of_rows = variant(vector_norm, "norm.rows", node="NormBackward1")
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
