@@ -23,6 +23,7 @@ from .grad_mode import set_multithreading_enabled as set_multithreading_enabled
 from .gradcheck import gradcheck as gradcheck
 from .gradcheck import gradgradcheck as gradgradcheck
 from .memory import preserve_version as _unsafe_preserve_version_counter
+from .nested_function import NestedIOFunction as NestedIOFunction
 from .saved import SavedTensor as SavedTensor
 from .variable import Variable as Variable
 

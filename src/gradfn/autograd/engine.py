@@ -48,8 +48,8 @@ def run_backward(
     depth = 0 if outer is None else outer.depth + 1
     if depth > MOST_NESTED:
         raise RecursionError(
-            f"backward passes are nested {MOST_NESTED} deep: does a hook call backward on the graph "
-            "that it is part of?"
+            f"backward passes are nested {MOST_NESTED} deep: does a hook call backward on the "
+            "graph that it is part of?"
         )
     reading = (Tensors if on_tensors(create_graph) else Arrays)(needed, captured, depth)
     reading.order, reading.keep_graph = order, keep_graph

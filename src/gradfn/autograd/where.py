@@ -18,6 +18,11 @@ internal_files = {
 }
 
 
+def remember_source(filename: str, source: str) -> None:
+    """Let debuggers and tracebacks show `source`, which stands in no file."""
+    linecache.cache[filename] = len(source), None, source.splitlines(True), filename
+
+
 class Where(NamedTuple):
     """A place in the user's program: file, line, function, and the expression's text."""
 
