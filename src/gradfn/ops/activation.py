@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import raw
 from .arithmetic import plain_add, plain_sub, true_divide
+from .checking import checked
 from .declare import op, variant
 from .emit import inplace
 from .formulas import constant
@@ -294,6 +295,7 @@ hardtanh_row = op(
 )
 
 
+@checked
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """`input` clamped to [min_val, max_val]; unlike that of `clamp`, its gradient there is 0."""
     if inplace:
@@ -302,6 +304,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     return hardtanh_row(input, *_integral(input, min_val, max_val))
 
 
+@checked
 def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """`hardtanh` in place."""
     _check_hardtanh(input, min_val, max_val)
@@ -322,6 +325,7 @@ def _check_hardtanh(input: Any, min_val: float, max_val: float) -> None:
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
 
 
+@checked
 def relu6(input: Any, inplace: bool = False) -> Any:
     """`input` clamped to [0, 6]."""
     return hardtanh(input, 0.0, 6.0, inplace)
@@ -468,6 +472,7 @@ prelu_kernel = op(
 )
 
 
+@checked
 def prelu(input: Any, weight: Any) -> Any:
     """`input` where it is positive, else ``weight * input``.
 

@@ -8,6 +8,7 @@ from typing import Any
 from .. import raw
 from ..raw.loss import MEAN, NONE
 from .activation import logsigmoid
+from .checking import checked
 from .declare import op, variant
 from .reducing import choose, each, number, over, plus, reduced, refuse_gradient, times
 
@@ -80,6 +81,7 @@ multilabel_margin = op(
 )
 
 
+@checked
 def nll_loss(
     input: Any,
     target: Any,
@@ -105,11 +107,7 @@ def nll_loss(
 
 def _nll_loss(input: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     refuse_gradient("nll_loss_forward", "weight", weight)
-    if input.ndim > 1 and input.size(0) != target.size(0):
-        raise ValueError(
-            f"Expected input batch_size ({input.size(0)}) to match target batch_size "
-            f"({target.size(0)})."
-        )
+    _check_target(input, target)
     if input.ndim <= 2:
         return nll_of(input, target, weight, reduction, ignore_index)
     batch, classes, *sizes = input.shape
@@ -132,6 +130,32 @@ def _nll_loss(input: Any, target: Any, weight: Any, reduction: int, ignore_index
     return losses.view(batch, *sizes) if reduction == NONE else losses
 
 
+def _check_target(input: Any, target: Any) -> None:
+    """Refuse a `target` that holds no class for each sample of `input`."""
+    if not input.ndim:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    batch, labels = input.size(0), target.size(0) if target.ndim else 0
+    if input.ndim > 1 and batch != labels:
+        raise ValueError(
+            f"Expected input batch_size ({batch}) to match target batch_size ({labels})."
+        )
+    if input.ndim <= 2 and target.ndim > 1:
+        raise RuntimeError(
+            "0D or 1D target tensor expected, multi-target not supported: the target has the shape "
+            f"{list(target.shape)}"
+        )
+    kind = target.dtype.scalar_name
+    if kind not in ("Long", "Byte"):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {kind}")
+    if input.ndim > 2 and kind == "Byte":
+        raise RuntimeError("expected scalar type Long but found Byte")
+    if input.ndim == 2 and not target.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if input.ndim == 1 and target.ndim and labels != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {labels}")
+
+
+@checked
 def cross_entropy(
     input: Any,
     target: Any,
@@ -183,14 +207,14 @@ def _expected(scores: Any, target: Any, weight: Any, reduction: int, label_smoot
     axis = 0 if scores.ndim == 1 else 1
     classes = scores.size(axis)
     if label_smoothing > 0:
-        target = plus(times(target, 1 - label_smoothing), label_smoothing / classes)
+        target = plus(times(target, 1 - label_smoothing), label_smoothing / max(classes, 1))
     losses = scores * target
     if weight is not None:
         losses = losses * _by_class(weight, scores)
     if reduction == NONE:
         return -losses.sum(axis)
     total = -losses.sum()
-    return over(total, scores.numel() / classes) if reduction == MEAN else total
+    return over(total, scores.numel() / max(classes, 1)) if reduction == MEAN else total
 
 
 def _smoothed(
@@ -210,7 +234,7 @@ def _smoothed(
         uniform = uniform.sum() / kept.masked_fill(ignored, 0).sum()
     else:
         uniform = reduced(uniform, reduction)
-    return times(chosen, 1 - label_smoothing) + times(uniform, label_smoothing / classes)
+    return times(chosen, 1 - label_smoothing) + times(uniform, label_smoothing / max(classes, 1))
 
 
 def multi_margin_loss(
@@ -257,6 +281,7 @@ def multilabel_margin_loss(
     return multilabel_margin(input, target, number(choose(reduction, size_average, reduce)))
 
 
+@checked
 def multilabel_soft_margin_loss(
     input: Any,
     target: Any,
@@ -275,7 +300,8 @@ def multilabel_soft_margin_loss(
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         losses = losses * weight
-    losses = losses.sum(-1) / input.size(-1)
+    axis = input.ndim - 1
+    losses = losses.sum(axis) / input.size(axis)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
     return reduced(losses, number(reduction))

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes, raw
 from ..autograd.variable import Variable
+from .checking import checked, row_for
 from .declare import op, variant
 from .emit import inplace
 from .runtime import SCALARS
@@ -272,6 +273,18 @@ def _upper_gradient(F: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
     return F.where(above if min is None else F.logical_or(above, max < min), g, 0)
 
 
+def _clamp_tangent(
+    F: Any, self: Any, min: Any, max: Any, self_t: Any, min_t: Any, max_t: Any
+) -> Any:
+    """That of a bound where the input does not lie inside, as in PyTorch."""
+    if max is None:
+        return F.where(self > min, self_t, min_t)
+    if min is None:
+        return F.where(self < max, self_t, max_t)
+    inner = F.where(self < min, min_t, F.where(self > max, max_t, self_t))
+    return F.where(min > max, max_t, inner)
+
+
 clamp_numbers = op(
     "clamp(self, min=None, max=None)",
     kernel=raw.clamp,
@@ -287,7 +300,7 @@ clamp_tensors = op(
     refuses="c",
     promote="number",
     numbers=False,
-    tangent="elementwise",
+    tangent=_clamp_tangent,
     self=lambda F, g, self, min, max: F.where(_inside(F, self, min, max), g, 0),
     min=_lower_gradient,
     max=_upper_gradient,
@@ -336,13 +349,13 @@ def _clamp_row(min: Any, max: Any) -> Any:
     bounds = [bound for bound in (min, max) if bound is not None]
     if not bounds:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    tensors = [isinstance(bound, Variable) for bound in bounds]
-    if any(tensors) and not all(tensors):
+    rows = [row_for(bound, clamp_tensors, clamp_numbers) for bound in bounds]
+    if rows[0] is not rows[-1]:
         raise TypeError(
             "clamp() received an invalid combination of arguments: 'min' and 'max' must be both "
             f"numbers or both tensors, not {type(min).__name__} and {type(max).__name__}"
         )
-    return clamp_tensors if any(tensors) else clamp_numbers
+    return rows[0]
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
@@ -394,6 +407,7 @@ where_row = op(
 )
 
 
+@checked
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """`input` where `condition` holds, else `other` (tensors or numbers), elementwise.
 
@@ -406,7 +420,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     """
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
-    if isinstance(condition, Variable) and condition._array.dtype.char == "B":
+    if condition._array.dtype.char == "B":
         warnings.warn(
             "where received a uint8 condition tensor. This behavior is deprecated: use a boolean "
             "condition instead.",
@@ -449,15 +463,12 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     >>> gradfn.masked_fill(x, x < 0, 0)
     tensor([1., 0.])
     """
-    return (masked_fill_tensor if isinstance(value, Variable) else masked_fill_number)(
-        input, mask, value
-    )
+    return row_for(value, masked_fill_tensor, masked_fill_number)(input, mask, value)
 
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """`masked_fill` in place."""
-    row = masked_fill_tensor if isinstance(value, Variable) else masked_fill_number
-    return inplace(row)(self, mask, value)
+    return inplace(row_for(value, masked_fill_tensor, masked_fill_number))(self, mask, value)
 
 
 eq_, ne_, gt_, ge_, lt_, le_ = map(inplace, (eq, ne, gt, ge, lt, le))

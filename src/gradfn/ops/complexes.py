@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import raw
+from .checking import checked
 from .declare import op, variant
 from .emit import inplace
 
@@ -26,6 +27,7 @@ conj_physical_complex = variant(conj_complex, "conj_physical")
 conj_physical_target = variant(conj_complex, "conj_physical.in_place", node="ConjPhysicalBackward1")
 
 
+@checked
 def conj(input: Any) -> Any:
     """The complex conjugate, elementwise; a real tensor is its own.
 
@@ -36,6 +38,7 @@ def conj(input: Any) -> Any:
     return conj_complex(input) if input._array.dtype.kind == "c" else input
 
 
+@checked
 def conj_physical(input: Any) -> Any:
     """`conj`, recorded under its own name."""
     return conj_physical_complex(input) if input._array.dtype.kind == "c" else input

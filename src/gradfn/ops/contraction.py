@@ -10,11 +10,13 @@ from typing import Any
 from ..autograd.variable import Variable
 from ..raw.numbers import c_type
 from ..shapes import wrap_dim
+from .checking import checked
 from .products import dot, mm
 
 __all__ = ["chain_matmul", "inner", "tensordot"]
 
 
+@checked
 def inner(input: Any, other: Any) -> Any:
     """The sums of products over the last dimension of both, as `torch.inner`.
 
@@ -34,6 +36,7 @@ def inner(input: Any, other: Any) -> Any:
     return tensordot(input, other, ([-1], [-1]))
 
 
+@checked
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """The sums of products over pairs of dimensions, as `torch.tensordot`.
 

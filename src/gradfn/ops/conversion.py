@@ -17,6 +17,7 @@ from ..device import (
     preserve_format,
 )
 from ..raw.copying import CHANNELS_LAST
+from .checking import checked
 from .declare import op
 from .runtime import note_cut
 
@@ -35,6 +36,7 @@ to_copy = op(
 )
 
 
+@checked
 def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """A copy, through which gradients flow: ``torch.clone``.
 
@@ -95,6 +97,7 @@ def detach_(input: Tensor) -> Tensor:
             "Can't detach views in-place. Use detach() instead: this tensor is a view of another "
             f"one, of shape {list(input._base._array.shape)}, and shares its history"
         )
+    input._dual = None
     if input._edge is not None:
         input._edge = None
         input._retains = False
@@ -212,6 +215,7 @@ def _of_type(wanted: Any) -> dtype:
     )
 
 
+@checked
 def type_as(input: Tensor, other: Tensor) -> Tensor:
     """Convert to the dtype of `other`."""
     return _converted(input, other.dtype)

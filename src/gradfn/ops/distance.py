@@ -7,6 +7,7 @@ from typing import Any
 
 from ..dtypes import promote_types
 from ..shapes import broadcast_shapes
+from .checking import checked
 from .declare import variant
 from .norms import vector_norm
 from .reducing import at_least, choose, minus, number, plus, reduced
@@ -24,6 +25,7 @@ __all__ = [
 norm_of_rows = variant(vector_norm, "norm.rows", node="NormBackward1")
 
 
+@checked
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along `dim`, as `torch.cosine_similarity`.
 
@@ -46,6 +48,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     return (units[0] * units[1]).sum(dim)
 
 
+@checked
 def pairwise_distance(
     x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Any:
@@ -58,6 +61,7 @@ def pairwise_distance(
     return norm_of_rows(plus(x1 - x2, eps), p, (-1,), keepdim)
 
 
+@checked
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
     """`input` over its p-norm along `dim`, as `torch.nn.functional.normalize`.
 
@@ -70,6 +74,7 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> A
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 
+@checked
 def hinge_embedding_loss(
     input: Any,
     target: Any,
@@ -91,6 +96,7 @@ def hinge_embedding_loss(
     return reduced(losses, kind)
 
 
+@checked
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
@@ -115,6 +121,7 @@ def margin_ranking_loss(
     return reduced(plus(-target * (input1 - input2), float(margin)).clamp_min(0), kind)
 
 
+@checked
 def cosine_embedding_loss(
     input1: Any,
     input2: Any,
@@ -137,6 +144,11 @@ def cosine_embedding_loss(
             f"{target.ndim} dimensions"
         )
     dim, eps = target.ndim, 1e-12
+    if not input1.ndim == input2.ndim == dim + 1:
+        raise RuntimeError(
+            f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
     product = (input1 * input2).sum(dim)
     sizes = plus((input1 * input1).sum(dim), eps) * plus((input2 * input2).sum(dim), eps)
     cosine = product / sizes.sqrt()
@@ -157,6 +169,7 @@ def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> 
         )
 
 
+@checked
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -186,6 +199,7 @@ def triplet_margin_loss(
     return reduced((plus(near, margin) - far).clamp_min(0), kind)
 
 
+@checked
 def triplet_margin_with_distance_loss(
     anchor: Any,
     positive: Any,

@@ -8,10 +8,12 @@ from .. import raw
 from ..autograd.variable import Variable
 from ..random import default_generator
 from .arithmetic import mul, mul_
+from .checking import checked
 
 __all__ = ["dropout", "dropout_"]
 
 
+@checked
 def dropout(input: Any, p: float, train: bool) -> Any:
     """Elements zeroed with probability `p`, the others divided by ``1 - p``, if `train`.
 
@@ -21,6 +23,7 @@ def dropout(input: Any, p: float, train: bool) -> Any:
     return input if noise is None else mul(input, noise)
 
 
+@checked
 def dropout_(input: Any, p: float, train: bool) -> Any:
     """`dropout` in place."""
     noise = _noise(input, p, train)

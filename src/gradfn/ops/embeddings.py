@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import raw
 from ..autograd.grad_mode import no_grad
+from .checking import checked
 from .declare import op
 
 __all__: list[str] = []
@@ -55,6 +56,7 @@ one_hot = op(
 )
 
 
+@checked
 def embedding(
     input: Any,
     weight: Any,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..autograd.variable import Variable
+from .checking import row_for
 from .declare import op, variant
 from .emit import inplace
 from .formulas import constant
@@ -24,23 +24,27 @@ copied_into = op(
     "copy(self, src, non_blocking=False)",
     kernel=raw.copied_into,
     node="CopyBackwards",
+    tangent=lambda F, src_t, self_shape: F.expand(src_t, self_shape),
     self=constant,
     src=lambda g: g,
 )
 filled = op(
     "fill(self, value)",
-    kernel=raw.fill,
+    kernel=raw.filled,
     self=constant,
 )
 filled_by_tensor = op(
     "fill.Tensor(self, value)",
-    kernel=raw.fill,
+    kernel=raw.filled,
     node="FillBackward1",
+    tangent=lambda F, value_t, self_shape: F.expand(value_t, self_shape),
     self=constant,
     value=lambda F, g: F.sum(g),
 )
-filled_in_place = variant(filled, "fill.in_place", node="FillBackward2")
-filled_in_place_by_tensor = variant(filled_by_tensor, "fill.in_place_Tensor", node="FillBackward3")
+filled_in_place = variant(filled, "fill.in_place", kernel=raw.fill, node="FillBackward2")
+filled_in_place_by_tensor = variant(
+    filled_by_tensor, "fill.in_place_Tensor", kernel=raw.fill, node="FillBackward3"
+)
 zeroed = op("zero.in_place(self)", kernel=raw.zeroed, self=constant)
 copy_ = inplace(copied_into)
 _fill_, fill_tensor_ = map(inplace, (filled_in_place, filled_in_place_by_tensor))
@@ -49,12 +53,12 @@ zero_ = inplace(zeroed)
 
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor like `input` with `value`, a number or a 0-d tensor, everywhere."""
-    return (filled_by_tensor if isinstance(value, Variable) else filled)(input, value)
+    return row_for(value, filled_by_tensor, filled)(input, value)  # type: ignore[no-any-return]
 
 
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Write `value`, a number or a 0-d tensor, everywhere."""
-    return (fill_tensor_ if isinstance(value, Variable) else _fill_)(input, value)  # type: ignore[no-any-return]
+    return row_for(value, fill_tensor_, _fill_)(input, value)  # type: ignore[no-any-return]
 
 
 def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 from .. import raw
 from ..raw.loss import LEAST_VARIANCE, NONE
 from ..shapes import broadcast_shapes
+from .checking import checked
 from .declare import op
 from .reducing import (
     at_least,
@@ -153,6 +154,7 @@ cross_entropy_of_logits = op(
 # PyTorch's functions.
 
 
+@checked
 def mse_loss(
     input: Any,
     target: Any,
@@ -177,6 +179,7 @@ def mse_loss(
     return squared(input, target, kind)
 
 
+@checked
 def l1_loss(
     input: Any,
     target: Any,
@@ -197,6 +200,7 @@ def l1_loss(
     return reduced(losses, kind) if weight is None else weighted(losses, weight, kind)
 
 
+@checked
 def smooth_l1_loss(
     input: Any,
     target: Any,
@@ -222,6 +226,7 @@ def smooth_l1_loss(
     return smooth_absolute(input, target, kind, beta)
 
 
+@checked
 def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
@@ -243,6 +248,7 @@ def huber_loss(
     return reduced(huber(input, target, NONE, delta) * weight, kind)
 
 
+@checked
 def soft_margin_loss(
     input: Any,
     target: Any,
@@ -260,6 +266,7 @@ def soft_margin_loss(
     return soft_margin(input, target, number(choose(reduction, size_average, reduce)))
 
 
+@checked
 def binary_cross_entropy(
     input: Any,
     target: Any,
@@ -288,6 +295,7 @@ def binary_cross_entropy(
     return cross_entropy_of(input, target, weight, kind)
 
 
+@checked
 def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,
@@ -315,6 +323,7 @@ def binary_cross_entropy_with_logits(
     return cross_entropy_of_logits(input, target, weight, pos_weight, kind)
 
 
+@checked
 def kl_div(
     input: Any,
     target: Any,
@@ -353,6 +362,7 @@ def kl_div(
     return reduced(losses, number(reduction))
 
 
+@checked
 def poisson_nll_loss(
     input: Any,
     target: Any,
@@ -380,6 +390,7 @@ def poisson_nll_loss(
     return reduced(losses, kind)
 
 
+@checked
 def gaussian_nll_loss(
     input: Any,
     target: Any,
@@ -406,7 +417,9 @@ def gaussian_nll_loss(
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = var.unsqueeze(-1)
-        elif input.size()[:-1] != var.size()[:-1] or var.size(-1) != 1:
+        elif input.ndim != var.ndim or [
+            own for own, other in zip(var.shape, input.shape, strict=True) if own != other
+        ] != [1]:
             raise ValueError(f"var is of incorrect size: {var.size()} for inputs {input.size()}")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")

@@ -8,6 +8,7 @@ from typing import Any
 from .. import raw
 from ..autograd.variable import Variable
 from ..shapes import broadcast_shapes
+from .checking import checked
 from .declare import op
 from .emit import inplace
 from .views import unsafe_view
@@ -147,6 +148,7 @@ addr = op(
     "addr(self, vec1, vec2, *, beta=1, alpha=1)",
     kernel=raw.addr,
     promote="number",
+    numbers=False,
     tangent=lambda F, self_t, vec1, vec1_t, vec2, vec2_t, beta, alpha: F.addr(
         F.addr(self_t, vec1_t, vec2, beta=beta, alpha=alpha), vec1, vec2_t, alpha=alpha
     ),
@@ -222,6 +224,7 @@ def _trilinear_weight(F: Any, g: Any, input1: Any, input2: Any) -> Any:
 addmm_, addmv_, addr_, addbmm_, baddbmm_ = map(inplace, (addmm, addmv, addr, addbmm, baddbmm))
 
 
+@checked
 def matmul(input: Any, other: Any) -> Any:
     """The matrix product, also written ``input @ other``, as `torch.matmul`.
 
@@ -234,7 +237,6 @@ def matmul(input: Any, other: Any) -> Any:
     >>> (ones(2, 1, 3, 4) @ ones(5, 4, 2)).shape
     torch.Size([2, 5, 3, 2])
     """
-    _check_tensor(other)
     left, right = input._array.ndim, other._array.ndim
     if left == 2 and right == 2:
         return mm(input, other)
@@ -257,13 +259,6 @@ def matmul(input: Any, other: Any) -> Any:
         product = _folded(other.mT, input.t() if left == 2 else input)
         return product.mT.contiguous() if left == 2 else product
     return _batched(input, other)
-
-
-def _check_tensor(other: Any) -> None:
-    if not isinstance(other, Variable):
-        raise TypeError(
-            f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}"
-        )
 
 
 def _folds(batches: Any, other: Any) -> bool:
@@ -298,6 +293,7 @@ def _batched(input: Any, other: Any) -> Any:
     return unsafe_view(bmm(left, right), shape)
 
 
+@checked
 def outer(input: Any, vec2: Any) -> Any:
     """The products of all pairs of elements of two vectors, as `torch.outer`.
 
@@ -317,6 +313,7 @@ def ger(input: Any, vec2: Any) -> Any:
     return outer(input, vec2)
 
 
+@checked
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """``input @ weight.T + bias``, as `torch.nn.functional.linear`.
 
@@ -342,6 +339,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return matmul(input, weight.t()).add_(bias)
 
 
+@checked
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each k, as `torch.nn.functional.bilinear`.
 

@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.variable import Variable
 from ..shapes import broadcast_shapes, wrap_dim
+from .checking import checked
 from .comparison import isnan, logical_not
 from .reducing import times
 from .sorting import sort
@@ -22,6 +23,7 @@ _ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "round"}
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
+@checked
 def quantile(
     input: Tensor,
     q: Tensor | float,
@@ -45,6 +47,7 @@ def quantile(
     return _quantile(input, q, dim, keepdim, interpolation)
 
 
+@checked
 def nanquantile(
     input: Tensor,
     q: Tensor | float,

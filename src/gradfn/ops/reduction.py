@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import raw
 from ..raw.reduction import Dims, count
+from .checking import checked
 from .declare import op
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ sum_dim = op(
 nansum = op(
     "nansum(self, dim=None, keepdim=False, *, dtype=None)",
     kernel=raw.nansum,
+    tangent="contracted",
     self=lambda F, g, self, self_shape, dim, keepdim: (
         F.unsum(g, self_shape, dim, keepdim) * (self == self)
     ),
@@ -111,6 +113,7 @@ def _others(F: Any, self: Any, dim: int) -> Any:
 prod_all = op(
     "prod(self, *, dtype=None)",
     kernel=raw.prod,
+    tangent="contracted",
     self=lambda F, g, self, self_shape: (
         g * F.reshape(_others(F, F.reshape(self, (-1,)), 0), self_shape).conj() if self_shape else g
     ),
@@ -118,6 +121,7 @@ prod_all = op(
 prod_dim = op(
     "prod.dim_int(self, dim, keepdim=False, *, dtype=None)",
     kernel=raw.prod_dim,
+    tangent="contracted",
     node="ProdBackward1",
     self=lambda F, g, self, self_shape, dim, keepdim: (
         F.unsum(g, self_shape, dim, keepdim) * _others(F, self, dim).conj() if self_shape else g
@@ -181,8 +185,8 @@ def _std_mean_gradient(
 
 _MOMENT = "(self, dim=None, *, correction=None, keepdim=False)"
 
-var_of = op("var" + _MOMENT, kernel=raw.var, self=_var_gradient)
-std_of = op("std" + _MOMENT, kernel=raw.std, self=_std_gradient)
+var_of = op("var" + _MOMENT, kernel=raw.var, tangent="contracted", self=_var_gradient)
+std_of = op("std" + _MOMENT, kernel=raw.std, tangent="contracted", self=_std_gradient)
 var_mean_of = op(
     "var_mean" + _MOMENT,
     kernel=raw.var_mean,
@@ -270,6 +274,7 @@ def mean(
     return mean_dim(input, dim, keepdim, dtype=dtype, **names)
 
 
+@checked
 def nanmean(
     input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Any:

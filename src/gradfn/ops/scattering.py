@@ -9,6 +9,7 @@ import numpy as np
 from .. import raw
 from ..autograd.variable import Variable
 from ..shapes import broadcast_shapes, wrap_dim
+from .checking import checked, row_for
 from .declare import op
 from .emit import inplace
 from .formulas import no_derivative
@@ -51,6 +52,7 @@ gather_backward = op(
 scatter_src = op(
     "scatter(self, dim, index: Tensor, src)",
     kernel=raw.scatter,
+    tangent="linear",
     self=lambda F, g, dim, index: F.scatter(g, dim, index, 0),
     src=lambda F, g, dim, index: F.gather(g, dim, index),
 )
@@ -58,6 +60,7 @@ scatter_value = op(
     "scatter.value(self, dim, index: Tensor, value)",
     kernel=raw.scatter,
     node="ScatterBackward1",
+    tangent=lambda F, self_t, dim, index: F.scatter(self_t, dim, index, 0),
     self=lambda F, g, dim, index: F.scatter(g, dim, index, 0),
 )
 scatter_add = op(
@@ -110,10 +113,9 @@ def scatter(
     """
     src = value if src is None else src
     if reduce is not None:
-        row = scatter_src_by if isinstance(src, Variable) else scatter_value_by
-        return row(input, dim, index, src, reduce)
-    row = scatter_src if isinstance(src, Variable) else scatter_value
-    return row(input, dim, index, src)
+        row = row_for(src, scatter_src_by, scatter_value_by)
+        return row(input, dim, index, src, reduce)  # type: ignore[no-any-return]
+    return row_for(src, scatter_src, scatter_value)(input, dim, index, src)  # type: ignore[no-any-return]
 
 
 def scatter_(
@@ -128,11 +130,9 @@ def scatter_(
     """`scatter` in place."""
     src = value if src is None else src
     if reduce is not None:
-        row = _scatter_src_by_ if isinstance(src, Variable) else _scatter_value_by_
-        row(input, dim, index, src, reduce)
+        row_for(src, _scatter_src_by_, _scatter_value_by_)(input, dim, index, src, reduce)
         return input
-    row = _scatter_src_ if isinstance(src, Variable) else _scatter_value_
-    return row(input, dim, index, src)  # type: ignore[no-any-return]
+    return row_for(src, _scatter_src_, _scatter_value_)(input, dim, index, src)  # type: ignore[no-any-return]
 
 
 def _from_the_front(indices: Tensor, size: int) -> Tensor:
@@ -143,6 +143,7 @@ def _from_the_front(indices: Tensor, size: int) -> Tensor:
     return Variable.wrap(np.where(array < 0, array + size, array))  # type: ignore[no-any-return]
 
 
+@checked
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather` with `input` and `indices` broadcast apart from `dim`; flattened without `dim`."""
     if dim is None:

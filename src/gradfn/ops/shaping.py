@@ -13,6 +13,7 @@ from ..autograd.variable import Variable
 from ..device import check_device, contiguous_format
 from ..shapes import broadcast_shapes, sizes_of, wrap_dim
 from .arithmetic import mul
+from .checking import checked
 from .conversion import clone
 from .declare import op
 from .emit import inplace
@@ -70,6 +71,7 @@ def repeat(input: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     return repeated(input, sizes_of(times) if repeats is None else sizes_of((repeats,)))
 
 
+@checked
 def tile(input: Tensor, *repeats: Any, dims: Any = None) -> Tensor:
     """`repeat`, with ones in front of too few `dims`."""
     times = sizes_of(repeats) if dims is None else sizes_of((dims,))
@@ -153,6 +155,7 @@ triu = op(
 tril_, triu_ = map(inplace, (tril, triu))
 
 
+@checked
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
@@ -208,6 +211,7 @@ diag_embed = op(
 )
 
 
+@checked
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A diagonal of a matrix, as a copy; or the matrix with a vector on a diagonal."""
     if input._array.ndim == 1:
@@ -331,6 +335,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return stack([masked_select(grid, mask) for grid in grids], 1)
 
 
+@checked
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: each element of `input` times all of `other`, as blocks."""
     left, right = input._array.shape, other._array.shape

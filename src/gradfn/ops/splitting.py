@@ -11,6 +11,7 @@ import numpy as np
 from .. import raw
 from ..autograd.variable import Variable
 from ..shapes import sizes_of, wrap_dim
+from .checking import checked
 from .declare import op, variant
 from .windows import slice_dim
 
@@ -105,6 +106,7 @@ def _chunk(input: Tensor, chunks: int, dim: int, by_size: Any, by_sizes: Any) ->
     return tuple(by_size(input, -(-total // chunks), dim))
 
 
+@checked
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most `chunks` parts of dimension `dim`, of one size but for the last."""
     return _chunk(input, chunks, dim, split_by_size, split_by_sizes)

@@ -12,6 +12,7 @@ from .. import raw
 from ..raw.views import strided_window
 from ..shapes import sizes_of
 from . import splitting, views, windows
+from .checking import checked
 from .declare import op, variant
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ narrow_slice = op(
 )
 
 
+@checked
 def as_strided_copy(
     input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
@@ -101,6 +103,7 @@ def expand_copy(input: Tensor, size: Sequence[int], *, implicit: bool = False) -
     return expand_size(input, sizes_of((size,)))
 
 
+@checked
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`narrow`, but a copy."""
     first = windows.narrow_start(input, dim, start, length)

@@ -9,6 +9,7 @@ from .. import raw
 from ..autograd.variable import Variable
 from ..raw.views import strided_window
 from ..shapes import wrap_dim
+from .checking import checked
 from .declare import op
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def narrow_start(input: Tensor, dim: int, start: Any, length: int) -> int:
     return first
 
 
+@checked
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A view of `length` positions of dimension `dim`, from `start` on.
 
@@ -130,6 +132,7 @@ window = op(
 Variable._window = window
 
 
+@checked
 def as_strided(
     input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:

@@ -6,6 +6,7 @@ one dtype, so everything here is brought to flat positions in a row-major array 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -241,9 +242,19 @@ def check_index_op(name: str, self: Array, dim: int, index: Array, source: Array
         raise RuntimeError(
             f"{name}_(): self ({own}) and source ({other}) must have the same scalar type"
         )
+    if source.ndim and dim >= source.ndim:
+        raise RuntimeError(
+            f"{name}_(): Indexing dim {dim} is out of bounds of the source tensor with dim "
+            f"{source.ndim}"
+        )
+    if self.ndim != source.ndim and (name != "index_copy" or (self.ndim and source.ndim)):
+        raise (IndexError if name == "index_copy" else RuntimeError)(
+            f"{name}_(): source tensor shape must match self tensor shape, excluding the specified "
+            f"dimension: the shapes are {list(source.shape)} and {list(self.shape)}"
+        )
     count = source.shape[dim] if source.ndim else 1
     if index.size != count:
-        raise IndexError(
+        raise (IndexError if name == "index_copy" else RuntimeError)(
             f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({count}), for dim: {dim}"
         )
@@ -426,19 +437,40 @@ def _write(part: Array, src: Array, name: str) -> None:
     part[...] = src
 
 
+def _check_rows(sorted_sequence: Array, self: Array) -> None:
+    if not sorted_sequence.ndim:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+            "dimension"
+        )
+    if not self.ndim:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+            f"dimension is 1, but it has the shape {list(sorted_sequence.shape)}"
+        )
+    if sorted_sequence.shape[:-1] != self.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+            "dimensions of boundaries tensor and input value tensor must match, but the shapes are "
+            f"{list(sorted_sequence.shape)} and {list(self.shape)}"
+        )
+
+
 def searchsorted(
     sorted_sequence: Array, self: Array, *, right: bool = False, int32: bool = False
 ) -> Array:
     if sorted_sequence.dtype.kind in "bc":
         name = dtypes.from_numpy(sorted_sequence.dtype).scalar_name
         raise NotImplementedError(f"searchsorted is not implemented for '{name}'")
+    if sorted_sequence.ndim != 1:
+        _check_rows(sorted_sequence, self)
     side = "right" if right else "left"
     kind = np.int32 if int32 else np.int64
     if sorted_sequence.ndim == 1:
         return np.asarray(np.searchsorted(sorted_sequence, self, side)).astype(kind)  # type: ignore[call-overload]
-    if not self.size:
-        return np.empty(self.shape, kind)
-    rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
+    if not self.size or not sorted_sequence.size:
+        return np.zeros(self.shape, kind)
+    rows = sorted_sequence.reshape(math.prod(self.shape[:-1]), -1)
     values = self.reshape(len(rows), -1)
     found = [np.searchsorted(row, value, side) for row, value in zip(rows, values, strict=True)]  # type: ignore[call-overload]
     return np.array(found, kind).reshape(self.shape)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import from_numpy
-from .numbers import HALF, Array, narrow_as, not_implemented, refuse, wide
+from ..dtypes import can_cast, from_numpy
+from .numbers import HALF, Array, narrow_as, not_implemented, refuse, refuse_bool, wide
 
 __all__ = [
     "binary_cross_entropy",
@@ -36,6 +36,22 @@ def reduced(losses: Array, reduction: int) -> Array:
     return narrow_as(total, losses)
 
 
+def _written_to(out: Array, losses: Array) -> Array:
+    """`losses` as they come out of PyTorch's in-place steps on `out`: in its dtype and shape."""
+    made, kept = from_numpy(losses.dtype), from_numpy(out.dtype)
+    if not can_cast(made, kept):
+        raise RuntimeError(
+            f"result type {made.scalar_name} can't be cast to the desired output type "
+            f"{kept.scalar_name}"
+        )
+    if losses.shape != out.shape:
+        raise RuntimeError(
+            f"output with shape {list(out.shape)} doesn't match the broadcast shape "
+            f"{list(losses.shape)}"
+        )
+    return losses.astype(out.dtype, copy=False)
+
+
 def _refuse_half(kernel: str, self: Array) -> None:
     """Refuse half precision too, as PyTorch's kernels with loops over the classes do."""
     refuse(kernel, self, "biuc")
@@ -56,8 +72,9 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> A
 
 
 def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Array:
+    target = _written_to(self, target)
     refuse("huber_cpu", self, "biuc")
-    distance = np.abs(self - target.astype(self.dtype, copy=False))
+    distance = np.abs(self - target)
     near = 0.5 * distance * distance
     far = delta * (distance - 0.5 * delta)
     return reduced(np.where(distance <= delta, near, far), reduction)
@@ -69,8 +86,9 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {dtype.scalar_name}"
         )
-    exponent = -target * self
-    return reduced(np.log1p(np.exp(exponent), out=...).astype(self.dtype, copy=False), reduction)
+    sign = target.astype(self.dtype) if target.dtype.kind == "b" else target
+    losses = np.log1p(np.exp(-sign * self), out=...)
+    return reduced(_written_to(self, losses), reduction)
 
 
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
@@ -84,7 +102,9 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
     ones = np.maximum(np.log(self), -100)  # PyTorch's bound, so that log(0) is not infinite
     zeros = np.maximum(np.log1p(-self), -100)
     losses = np.asarray((target - 1) * zeros - target * ones)
-    return reduced(losses if weight is None else losses * weight, reduction)
+    if weight is not None:
+        losses = _written_to(losses, np.multiply(losses, weight, out=...))
+    return reduced(losses, reduction)
 
 
 def binary_cross_entropy_backward(g: Array, self: Array, target: Array) -> Array:
@@ -96,11 +116,14 @@ def binary_cross_entropy_with_logits(
     self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
 ) -> Array:
     refuse("log_sigmoid_cpu", self, "biuc")
+    if target.dtype.kind == "b":
+        refuse_bool(target)
     log_sigmoid = np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))
     scale = 1 if pos_weight is None else (pos_weight - 1) * target + 1
-    losses = np.asarray((1 - target) * self - scale * log_sigmoid)
-    losses = losses.astype(np.result_type(self, target), copy=False)
-    return reduced(losses if weight is None else losses * weight, reduction)
+    losses = _written_to(target, np.asarray((1 - target) * self - scale * log_sigmoid))
+    if weight is not None:
+        losses = _written_to(losses, np.multiply(losses, weight, out=...))
+    return reduced(losses, reduction)
 
 
 def _kept(
@@ -108,9 +131,6 @@ def _kept(
 ) -> tuple[Array, Array]:
     """The target classes, 0 for those that are ignored, and the weights, 0 for those."""
     refuse("nll_loss_out_frame", self, "biuc")
-    if target.dtype.char not in "lqB":
-        got = from_numpy(target.dtype).scalar_name
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {got}")
     classes = self.shape[_class_axis(self)]
     if weight is not None and weight.shape != (classes,):
         raise RuntimeError(
@@ -171,10 +191,23 @@ def nll_loss_backward(
     return gradient
 
 
+def _check_samples(self: Array, target: Array) -> None:
+    """Refuse what is neither a sample nor a batch of samples, or labels of another dtype."""
+    if self.ndim > 2 or 0 in self.shape[-1:]:
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(self.shape)}"
+        )
+    if target.dtype != np.int64:
+        got = from_numpy(target.dtype).scalar_name
+        raise RuntimeError(f"expected scalar type Long but found {got}")
+
+
 def multi_margin_loss(
     self: Array, target: Array, weight: Array | None, p: int, margin: float, reduction: int
 ) -> Array:
     """For each sample of (samples, classes), the margins that its other classes violate."""
+    _check_samples(self, target)
     scores, labels = np.atleast_2d(self), target.reshape(-1)
     samples, classes = scores.shape
     if labels.size != samples or target.ndim > 1:
@@ -217,13 +250,11 @@ def label_counts(target: Array) -> Array:
 def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     """For each sample of (samples, classes), the violated margins of 1 between its labels and its
     other classes, over the number of classes."""
-    if self.shape != target.shape:
+    if np.atleast_1d(self).shape != np.atleast_1d(target).shape:
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
         )
-    if target.dtype != np.int64:
-        got = from_numpy(target.dtype).scalar_name
-        raise RuntimeError(f"expected scalar type Long but found {got}")
+    _check_samples(self, target)
     _refuse_half("multilabel_margin_loss_forward_out_frame", self)
     scores, counts = np.atleast_2d(self), label_counts(target)
     violations = np.maximum(1 - scores[:, :, None] + scores[:, None, :], 0)
