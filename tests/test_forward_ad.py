@@ -65,12 +65,13 @@ def with_tangents(lib: Any, call: Call, key: str) -> Call:
 
 
 def tangents(lib: Any, result: Any) -> list[Any]:
-    """The tangents of all results; zeros where there is none."""
+    """The tangents of all results, in their dtypes; zeros where there is none."""
     found = []
     for output in tensors(result):
         if output.requires_grad:
             moved = lib.autograd.forward_ad.unpack_dual(output).tangent
             found.append(lib.zeros_like(output.detach()) if moved is None else moved.detach())
+            found[-1] = found[-1].to(output.dtype)
     return found
 
 
@@ -81,9 +82,15 @@ DIFFERENTIABLE = [op for op in OPS if "float64" in op.grad_dtypes]
 def test_tangents_are_the_finite_differences(info: OpInfo) -> None:
     for case, key in info.cases("float64", differentiable=True):
         arrays = case.arrays("float64", key)
-        if case.smooth and all(arrays[i].dtype == float for i in case.differentiated(arrays)):
+        leaves = [arrays[i] for i in case.differentiated(arrays)]
+        if case.smooth and all(leaf.dtype == float and _own_memory(leaf) for leaf in leaves):
             with noting(info, case, "float64"):
                 _check_tangents(info, case, arrays, key)
+
+
+def _own_memory(array: Values) -> bool:
+    """Whether each element has its own: a tangent is laid out as its tensor is."""
+    return all(step or size < 2 for step, size in zip(array.strides, array.shape, strict=True))
 
 
 def _check_tangents(info: OpInfo, case: Sample, arrays: list[Values], key: str) -> None:
@@ -107,11 +114,20 @@ def _check_tangents(info: OpInfo, case: Sample, arrays: list[Values], key: str) 
         np.testing.assert_allclose(found[i], slope, **CLOSE, err_msg=f"result {i}")
 
 
+# Where PyTorch's tangents are not the derivatives, which the finite differences above confirm.
+PYTORCH_DIFFERS = {
+    "pow": "it drops the imaginary part where a real input has a complex power",
+    "pow~scalar": "it drops the imaginary part where a real input has a complex power",
+    "scatter_reduce~prod": "they are zero",
+    "nn.functional.binary_cross_entropy": "NaN at inputs of 0 and 1",
+    "logsumexp": "NaN for what is empty",
+}
+
 EACH_DTYPE = [
     (op, dtype)
     for op in OPS
     for dtype in ("float64", "float32", "complex128")
-    if dtype in op.grad_dtypes
+    if dtype in op.grad_dtypes and op.name not in PYTORCH_DIFFERS
 ]
 
 
@@ -367,9 +383,9 @@ def test_in_place_operations_see_the_old_value(level: int) -> None:
 
 def test_results_do_not_share_the_tangents_of_arguments(level: int) -> None:
     x = dual([1.0], [1.0])
-    y = x + 1
-    y.mul_(2)
-    assert (tangent(x), tangent(y)) == ([1.0], [2.0])
+    for y in (x + 1, x.clone(), gradfn.zeros(1).copy_(x), gradfn.zeros(1).fill_(x[0])):
+        y.mul_(2)
+        assert (tangent(x), tangent(y)) == ([1.0], [2.0])
 
 
 # Both modes together

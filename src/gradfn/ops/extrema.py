@@ -52,6 +52,15 @@ def _to_chosen(
     return F.unselect(g_values, dim, indices, self_shape)
 
 
+def _from_chosen(
+    F: Any, self_t: Any, indices: Any, self_shape: Any, dim: int, keepdim: bool
+) -> Any:
+    """The tangents at the returned indices."""
+    if not self_shape or keepdim:
+        return F.gather(self_t, dim, indices), None
+    return F.squeeze(F.gather(self_t, dim, F.unsqueeze(indices, dim)), dim), None
+
+
 def _to_equals(
     F: Any, g: Any, self: Any, result: Any, self_shape: Any, dim: Dims, keepdim: bool
 ) -> Any:
@@ -67,9 +76,16 @@ def _to_all_equals(F: Any, g: Any, self: Any, result: Any) -> Any:
     return g / F.sum(ties) * ties
 
 
+def _from_all_equals(F: Any, self: Any, self_t: Any, result: Any) -> Any:
+    """The mean of the tangents of all elements equal to the result."""
+    ties = self == result
+    return F.sum(F.where(ties, self_t, 0)) / F.sum(ties)
+
+
 amax = op(
     "amax(self, dim=(), keepdim=False)",
     kernel=raw.amax,
+    tangent="contracted",
     self=_to_equals,
     doc="""The largest elements over `dim` (an int, a tuple; all by default).
 
@@ -84,6 +100,7 @@ amax = op(
 amin = op(
     "amin(self, dim=(), keepdim=False)",
     kernel=raw.amin,
+    tangent="contracted",
     self=_to_equals,
     doc="""The smallest elements over `dim`: see `amax`.
 
@@ -107,18 +124,32 @@ aminmax = op(
     tensor(3)
     """,
 )
-max_all = op("max(self)", kernel=raw.max, node="MaxBackward1", self=_to_all_equals)
-min_all = op("min(self)", kernel=raw.min, node="MinBackward1", self=_to_all_equals)
+max_all = op(
+    "max(self)",
+    kernel=raw.max,
+    node="MaxBackward1",
+    tangent=_from_all_equals,
+    self=_to_all_equals,
+)
+min_all = op(
+    "min(self)",
+    kernel=raw.min,
+    node="MinBackward1",
+    tangent=_from_all_equals,
+    self=_to_all_equals,
+)
 max_dim = op(
     "max.dim(self, dim, keepdim=False)",
     kernel=raw.max_dim,
     results=return_types.max,
+    tangent=_from_chosen,
     self=_to_chosen,
 )
 min_dim = op(
     "min.dim(self, dim, keepdim=False)",
     kernel=raw.min_dim,
     results=return_types.min,
+    tangent=_from_chosen,
     self=_to_chosen,
 )
 argmax = op(
@@ -141,13 +172,24 @@ argmin = op(
     tensor(0)
     """,
 )
-median_all = op("median(self)", kernel=raw.median, self=_to_all_equals)
-nanmedian_all = op("nanmedian(self)", kernel=raw.nanmedian, self=_to_all_equals)
+median_all = op(
+    "median(self)",
+    kernel=raw.median,
+    tangent=_from_all_equals,
+    self=_to_all_equals,
+)
+nanmedian_all = op(
+    "nanmedian(self)",
+    kernel=raw.nanmedian,
+    tangent=_from_all_equals,
+    self=_to_all_equals,
+)
 median_dim = op(
     "median.dim(self, dim, keepdim=False)",
     kernel=raw.median_dim,
     node="MedianBackward1",
     results=return_types.median,
+    tangent=_from_chosen,
     self=_to_chosen,
 )
 nanmedian_dim = op(
@@ -155,12 +197,14 @@ nanmedian_dim = op(
     kernel=raw.nanmedian_dim,
     node="NanmedianBackward1",
     results=return_types.nanmedian,
+    tangent=_from_chosen,
     self=_to_chosen,
 )
 mode = op(
     "mode(self, dim=-1, keepdim=False)",
     kernel=raw.mode,
     results=return_types.mode,
+    tangent=_from_chosen,
     self=_to_chosen,
     doc="""The smallest of the most frequent values along `dim`, and where each comes last.
 
@@ -173,6 +217,7 @@ kthvalue = op(
     "kthvalue(self, k, dim=-1, keepdim=False)",
     kernel=raw.kthvalue,
     results=return_types.kthvalue,
+    tangent=_from_chosen,
     self=_to_chosen,
     doc="""The `k`-th smallest elements along `dim` (`k` counts from 1), and where they are.
 

@@ -6,6 +6,8 @@ Most rows need no rule of their own. Their ``tangent`` names the family that the
                    tangent is multiplied by the factor: ``conj(formula(conj(tangent)))``.
 ``"reduced"``      Elementwise, followed by the reduction that the argument `reduction` names.
 ``"linear"``       The operator itself, applied to the tangents of all its differentiable inputs.
+``"contracted"``   Each result is a function of one slice (along ``dim``, all by default): the
+                   gradient of the slice, contracted with its tangent.
 ``"bilinear"``     Linear in each input: the sum over the inputs of the operator applied to the
                    tangent of that one and the values of the others.
 a function         Of words, as gradient formulas are; ``<input>_t`` is the tangent of an input.
@@ -31,6 +33,7 @@ from ..raw.loss import MEAN, NONE
 from ..shapes import broadcast_shapes
 from .declare import Operator, words
 from .emit import FUNCTION, form
+from .formulas import constant
 from .runtime import is_number, wrapped_number
 
 Values: TypeAlias = Mapping[str, Any]
@@ -49,9 +52,12 @@ def tangent_rule(operator: Operator) -> Rule:
         "reduced": _reduced,
         "linear": _linear,
         "bilinear": _bilinear,
+        "contracted": _contracted,
         None: _double_reverse,
     }
     apply = _own_rule if callable(operator.tangent) else by_family[operator.tangent]
+    if all(formula is constant for formula in operator.every_formula()):
+        apply = _constant
 
     def rule(primals: Values, tangents: Values, arguments: Values, result: Any, F: Any) -> Any:
         primals = {name: _value(primal, F) for name, primal in primals.items()}
@@ -117,6 +123,27 @@ def _bilinear(
         part = _call(operator, {**primals, name: tangent}, arguments, F)
         total = part if total is None else total + part
     return total
+
+
+def _contracted(
+    operator: Operator, primals: Values, tangents: Values, arguments: Values, result: Any, F: Any
+) -> Any:
+    known = _words(operator, primals, arguments, result, F)
+    ones = np.ones_like(getattr(result, "_array", result))
+    known["g"] = ones if F is raw else Variable.wrap(ones)
+    total = None
+    for name, tangent in tangents.items():
+        formula = operator.formulas[name]
+        slope = formula(**{word: known[word] for word in words(formula)})
+        if slope is None:
+            continue
+        part = F.sum(slope.conj() * tangent, arguments.get("dim"), arguments.get("keepdim", False))
+        total = part if total is None else total + part
+    return total
+
+
+def _constant(*_: Any) -> None:
+    """The rule of an operator whose gradients are all zero."""
 
 
 def _own_rule(

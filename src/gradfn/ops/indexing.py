@@ -61,6 +61,7 @@ index_backward = op(
 index_put_at = op(
     "index_put(self, indices: Tensors, values, dims, accumulate=False)",
     kernel=raw.index_put_at,
+    tangent="linear",
     self=lambda F, g, indices, dims, accumulate: (
         g if accumulate else F.index_clear(g, indices, dims)
     ),
@@ -185,6 +186,7 @@ index_add = op(
 index_copy = op(
     "index_copy(self, dim, index: Tensor, source)",
     kernel=raw.index_copy,
+    tangent="linear",
     self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
     source=lambda F, g, source_shape, dim, index: F.reshape(
         F.index_select(g, dim, index), source_shape
@@ -195,12 +197,14 @@ distinct = op("distinct(self: Tensor)", kernel=raw.distinct)
 index_fill_value = op(
     "index_fill(self, dim, index: Tensor, value)",
     kernel=raw.index_fill,
+    tangent=lambda F, self_t, dim, index: F.index_fill_value(self_t, dim, index, 0),
     self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
 )
 index_fill_tensor = op(
     "index_fill.tensor(self, dim, index: Tensor, value)",
     kernel=raw.index_fill,
     node="IndexFillBackward1",
+    tangent="linear",
     self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
     value=lambda F, g, dim, index: F.sum(F.index_select(g, dim, F.distinct(index))),
 )
@@ -239,6 +243,7 @@ take_backward = op(
 put = op(
     "put(self, index: Tensor, source, accumulate=False)",
     kernel=raw.put,
+    tangent="linear",
     self=lambda F, g, index, accumulate: (
         g if accumulate else F.put(g, index, F.zeros_like(F.take(g, index)))
     ),
@@ -268,6 +273,7 @@ masked_select_backward = op(
 masked_scatter = op(
     "masked_scatter(self, mask: Tensor, source)",
     kernel=raw.masked_scatter,
+    tangent="linear",
     self=lambda F, g, mask: F.masked_scatter(g, mask, F.zeros_like(g)),
     source=lambda F, g, source_shape, mask: F.masked_scatter_backward(g, mask, source_shape),
     doc="A copy with the elements of `source`, in order, where the boolean `mask` is true.",

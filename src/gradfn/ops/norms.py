@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
+from ..raw.matrices import check_fraction
 from ..raw.reduction import RENORM_EPSILON, Dims, others
 from ..shapes import wrap_dim
+from .checking import checked
 from .declare import op
+from .decompositions import linalg_svdvals
 from .emit import inplace
 from .extrema import amax, amin
 
@@ -47,6 +50,7 @@ def _norm_gradient(
 vector_norm = op(
     "linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)",
     kernel=raw.vector_norm,
+    tangent="contracted",
     self=_norm_gradient,
     doc="""The norm ``sum(abs(x) ** ord) ** (1 / ord)`` over `dim`, as of one vector.
 
@@ -61,7 +65,9 @@ vector_norm = op(
 dist = op(
     "dist(self, other, p=2)",
     kernel=raw.dist,
+    tangent="contracted",
     promote="number",
+    numbers=False,
     self=lambda F, g, self, other, result, p: _dist_gradient(F, g, self - other, result, p),
     other=lambda F, g, self, other, result, p: _dist_gradient(F, g, other - self, result, p),
     doc="""The p-norm of ``input - other``.
@@ -125,6 +131,7 @@ def norm(
     return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
 
 
+@checked
 def matrix_norm(
     input: Tensor,
     ord: float | str = "fro",
@@ -133,9 +140,11 @@ def matrix_norm(
     *,
     dtype: DType | None = None,
 ) -> Tensor:
-    """A norm of the matrices in the two dimensions `dim`: ``"fro"``, 1, -1, inf or -inf.
+    """A norm of the matrices in the two dimensions `dim`.
 
-    1 is the largest, -1 the smallest sum of sizes in a column; inf and -inf are those of rows.
+    1 is the largest, -1 the smallest sum of sizes in a column; inf and -inf are those of rows; 2
+    is the largest, -2 the smallest singular value, ``"nuc"`` their sum; ``"fro"`` is that of the
+    elements as one vector.
 
     >>> import gradfn
     >>> gradfn.linalg.matrix_norm(gradfn.tensor([[1.0, -2.0], [3.0, 4.0]]), 1)
@@ -145,7 +154,7 @@ def matrix_norm(
     if ord == "fro":
         return vector_norm(input, 2, dims, keepdim, dtype=dtype)
     if ord in ("nuc", 2, -2):
-        raise NotImplementedError(f"linalg.matrix_norm: order {ord} is not in gradfn yet")
+        return _spectral_norm(input, ord, dims, keepdim, dtype)
     if ord not in (1, -1, math.inf, -math.inf):
         raise RuntimeError(
             f"linalg.matrix_norm: Order {ord} not supported: it may be 'fro', 'nuc', 2, -2, 1, "
@@ -156,6 +165,27 @@ def matrix_norm(
         compared -= 1
     extreme = amax if ord > 0 else amin
     return extreme(vector_norm(input, 1, summed, keepdim, dtype=dtype), compared, keepdim)
+
+
+def _spectral_norm(
+    input: Tensor, ord: float | str, dims: tuple[int, int], keepdim: bool, dtype: DType | None
+) -> Tensor:
+    """The sum, the largest or the smallest of the singular values."""
+    check_fraction("linalg.matrix_norm", input._array, half=True)
+    others = [d for d in range(input.ndim) if d not in dims]
+    order = [*others, *dims]
+    matrices = input.permute(order) if dtype is None else input.to(dtype).permute(order)
+    values = linalg_svdvals(matrices)
+    if ord == "nuc":
+        norm = values.sum(-1, keepdim)
+    elif values.shape[-1]:
+        norm = (amax if ord == 2 else amin)(values, -1, keepdim)
+    else:
+        norm = values.new_zeros(values.shape[:-1] + (1,) * keepdim)
+    if not keepdim:
+        return norm  # type: ignore[no-any-return]
+    back = [order.index(d) for d in range(input.ndim)]
+    return norm.unsqueeze(-1).permute(back)  # type: ignore[no-any-return]
 
 
 def _matrix_dims(input: Tensor, dim: Any) -> tuple[int, int]:
@@ -172,6 +202,7 @@ def _matrix_dims(input: Tensor, dim: Any) -> tuple[int, int]:
     return rows, columns
 
 
+@checked
 def linalg_norm(
     input: Tensor,
     ord: float | str | None = None,

@@ -37,6 +37,8 @@ def _become(input: Tensor, row: Any, *arguments: Any) -> Tensor:
     check_target(input, name, get_mode(), input._edge is not None)
     changed = row(input, *arguments)
     input._array = changed._array
+    if changed._dual is not None:  # a view's tangent is again taken from that of its base
+        input._dual = changed._dual if input._dual.base is None else input._dual.without_tangent()
     input.memory().write(name)
     edge = changed._edge
     if edge is not None and input._base is None:

@@ -67,7 +67,9 @@ sgn = op(
     "sgn(self)",
     kernel=raw.sgn,
     promote="number",
-    tangent="elementwise",
+    tangent=lambda F, self, self_t, self_dtype, result: (  # its Jacobian is symmetric
+        _sgn_gradient(F, self_t, self, self_dtype, result)
+    ),
     self=_sgn_gradient,
     doc="``input / abs(input)``, elementwise, and 0 at 0: `sign` for complex numbers too.",
 )

@@ -19,12 +19,26 @@ __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 shift = op(
     "shift(self, dim, by, fill=0)",
     kernel=raw.shift,
+    tangent=lambda F, self_t, dim, by: F.shift(self_t, dim, by),
     self=lambda F, g, dim, by: F.shift(g, dim, -by),
     doc="The elements moved on by `by` along `dim`, `fill` where none came from.",
 )
+
+
+def _recurrence_tangent(
+    F: Any, self_t: Any, factor: Any, factor_t: Any, result: Any, dim: int, reverse: bool
+) -> Any:
+    if reverse:
+        fed = F.shift(factor_t * result, dim, -1)
+    else:
+        fed = factor_t * F.shift(result, dim, 1)
+    return F.recurrence(self_t + fed, factor, dim, reverse)
+
+
 recurrence = op(
     "recurrence(self, factor, dim, reverse=False)",
     kernel=raw.recurrence,
+    tangent=_recurrence_tangent,
     self=lambda F, g, factor, dim, reverse: F.recurrence(g, factor.conj(), dim, not reverse),
     factor=lambda F, g, factor, result, dim, reverse: (
         F.shift(F.recurrence(g, factor.conj(), dim), dim, 1) * result.conj()
@@ -58,9 +72,16 @@ def _cumprod_gradient(F: Any, g: Any, self: Any, result: Any, self_shape: Any, d
     return F.shift(result, dim, 1, 1).conj() * F.recurrence(g, self.conj(), dim, True)
 
 
+def _cumprod_tangent(F: Any, self: Any, self_t: Any, self_shape: Any, result: Any, dim: int) -> Any:
+    if not self_shape or 0 in self_shape:
+        return self_t
+    return F.recurrence(F.shift(result, dim, 1, 1) * self_t, self, dim)
+
+
 cumprod = op(
     "cumprod(self, dim, *, dtype=None)",
     kernel=raw.cumprod,
+    tangent=_cumprod_tangent,
     self=_cumprod_gradient,
     doc="""The products of the elements up to each one along `dim`. Integers give int64.
 
@@ -73,6 +94,7 @@ cummax = op(
     "cummax(self, dim)",
     kernel=raw.cummax,
     results=return_types.cummax,
+    tangent=lambda F, self_t, indices, dim: (F.gather(self_t, dim, indices), None),
     self=lambda F, g_values, indices, self_shape, dim: F.unselect(
         g_values, dim, indices, self_shape, True
     ),
@@ -87,6 +109,7 @@ cummin = op(
     "cummin(self, dim)",
     kernel=raw.cummin,
     results=return_types.cummin,
+    tangent=lambda F, self_t, indices, dim: (F.gather(self_t, dim, indices), None),
     self=lambda F, g_values, indices, self_shape, dim: F.unselect(
         g_values, dim, indices, self_shape, True
     ),

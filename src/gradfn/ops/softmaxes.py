@@ -18,11 +18,13 @@ __all__ = ["log_softmax", "logsumexp", "softmax"]
 softmax_of = op(
     "softmax(self, dim)",
     kernel=raw.softmax,
+    tangent=lambda F, self_t, result, dim: F.softmax_backward(self_t, result, dim),
     self=lambda F, g, result, dim: F.softmax_backward(g, result, dim),
 )
 log_softmax_of = op(
     "log_softmax(self, dim)",
     kernel=raw.log_softmax,
+    tangent=lambda F, self_t, result, dim: self_t - F.sum(self_t * F.exp(result), dim, True),
     self=lambda F, g, result, dim: F.log_softmax_backward(g, result, dim),
 )
 # Rows of their own, as in PyTorch: they are exact to the last digit in float16 too.
@@ -47,6 +49,7 @@ log_softmax_backward = op(
 logsumexp = op(
     "logsumexp(self, dim, keepdim=False)",
     kernel=raw.logsumexp,
+    tangent="contracted",
     promote="float",
     self=lambda F, g, self, result, self_shape, dim, keepdim: (
         F.unsum(g, self_shape, dim, keepdim)

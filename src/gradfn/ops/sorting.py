@@ -33,6 +33,11 @@ def _to_places(F: Any, g_values: Any, indices: Any, self_shape: Any, dim: int) -
     return F.unselect(g_values, dim, indices, self_shape)
 
 
+def _from_places(F: Any, self_t: Any, indices: Any, dim: int) -> Any:
+    """The tangents where the values came from."""
+    return F.gather(self_t, dim, indices), None
+
+
 def _no_derivative(name: str) -> Any:
     def refuse(g_result: Any) -> Any:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
@@ -44,6 +49,7 @@ sort_of = op(
     "sort(self, dim=-1, descending=False)",
     kernel=raw.sort,
     results=return_types.sort,
+    tangent=_from_places,
     self=_to_places,
 )
 sort_stable = variant(sort_of, "sort.stable", node="SortBackward1")
@@ -52,6 +58,7 @@ topk = op(
     "topk(self, k, dim=-1, largest=True, sorted=True)",
     kernel=raw.topk,
     results=return_types.topk,
+    tangent=_from_places,
     self=_to_places,
     doc="""The `k` largest (or smallest) elements along `dim`, in order, and where they are.
 

@@ -12,7 +12,7 @@ from .indexing import on_a_copy
 from .numbers import Array, converted
 from .views import expand
 
-__all__ = ["copied_into", "fill", "zeroed"]
+__all__ = ["copied_into", "fill", "filled", "zeroed"]
 
 
 def copied_into(self: Array, src: Array, non_blocking: bool = False) -> Array:
@@ -40,6 +40,13 @@ def fill(self: Array, value: Any) -> Array:
     if not isinstance(value, np.ndarray):
         value = np.asarray(converted(value, self.dtype))
     return copied_into(self, value)
+
+
+def filled(self: Array, value: Any) -> Array:
+    """As `fill`, in memory of its own."""
+    out = np.empty_like(self)
+    out[...] = fill(self, value)
+    return out
 
 
 def zero_into(self: Array) -> None:
