@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import linecache
 import os
 import sys
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 from importlib.util import find_spec
 from types import CodeType, ModuleType, TracebackType
 
-from ..autograd.where import internal_files
+from ..autograd.where import internal_files, remember_source
 from .finder import install
 
 
@@ -60,7 +59,7 @@ def run_code(text: str, arguments: list[str]) -> None:
 
     def prepare(main: ModuleType) -> CodeType:
         main.__loader__ = BuiltinImporter  # as python has it
-        linecache.cache["<string>"] = len(text), None, text.splitlines(True), "<string>"
+        remember_source("<string>", text)
         return _compiled(text, "<string>")
 
     _run(["-c", *arguments], "", prepare)

@@ -9,7 +9,6 @@ The sources are registered with `linecache`, so that debuggers and tracebacks sh
 from __future__ import annotations
 
 import inspect
-import linecache
 from collections.abc import Callable
 from sys import _getframe
 from types import FunctionType
@@ -22,7 +21,7 @@ from ..autograd.inplace import check_overlap, check_result, check_target, rebase
 from ..autograd.memory import UNTRACKED, tick
 from ..autograd.node import accumulate_edge
 from ..autograd.variable import LEAF, Variable
-from ..autograd.where import internal_files, user_frame
+from ..autograd.where import internal_files, remember_source, user_frame
 from ..raw.numbers import in_single
 from ..raw.quiet import hush, unhush
 from . import runtime
@@ -107,7 +106,7 @@ def emit(
 ) -> FunctionType:
     """Write and compile the code of `operator`; `scope` becomes its global names."""
     source = "\n".join(forward_lines(operator, kind, name)) + "\n"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    remember_source(filename, source)
     scope.update(
         OPERATOR=operator,
         KERNEL=operator.kernel,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from ..autograd.memory import UNTRACKED, Memory
 from ..autograd.node import AccumulateGrad, Array, Metadata, Node, Status, stale
 from ..autograd.saved import SavedTensor
 from ..autograd.variable import Variable
-from ..autograd.where import internal_files
+from ..autograd.where import internal_files, remember_source
 from .declare import LIST, PLAIN, Formula, Operator, words
 from .symbols import derivative, is_arithmetic
 
@@ -192,7 +191,7 @@ def _emit(operator: Operator) -> type[OperatorNode]:
     source = "\n".join(lines) + "\n"
     filename = f"<gradfn {operator.overload} (node)>"
     internal_files.add(filename)
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    remember_source(filename, source)
     from .. import ops
 
     scope: dict[str, Any] = {
