@@ -31,7 +31,6 @@ from opdb.measure import (
 )
 
 STEP = 1e-6
-CLOSE = {"rtol": 1e-5, "atol": 1e-6}
 
 OLD_NEWS = "ignore:`torch.jit.script` is deprecated:DeprecationWarning"  # PyTorch's own use of it
 
@@ -111,7 +110,7 @@ def _check_tangents(info: OpInfo, case: Sample, arrays: list[Values], key: str) 
 
     for i, (ahead, behind) in enumerate(zip(moved(STEP), moved(-STEP), strict=True)):
         slope = (ahead - behind) / (2 * STEP)
-        np.testing.assert_allclose(found[i], slope, **CLOSE, err_msg=f"result {i}")
+        np.testing.assert_allclose(found[i], slope, rtol=1e-5, atol=1e-6, err_msg=f"result {i}")
 
 
 # Where PyTorch's tangents are not the derivatives, which the finite differences above confirm.
@@ -208,7 +207,7 @@ def test_a_tangent_laid_out_otherwise_is_copied(level: int) -> None:
     found = unpack_dual(make_dual(x, t)).tangent
     assert found is not t
     assert found.stride() == x.stride()
-    part = gradfn.zeros(5)[:4].detach()
+    part = gradfn.zeros(5).narrow(0, 0, 4).detach()
     whole = make_dual(part, gradfn.ones(4)).as_strided((5,), (1,), 0)
     assert tangent(whole) == [1.0, 1.0, 1.0, 1.0, 0.0]
 
@@ -405,12 +404,13 @@ def test_gradients_through_tangents(level: int) -> None:
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_tangents_of_gradients(level: int, create_graph: bool) -> None:
     """Values that nodes saved, arguments as well as results, have kept their tangents."""
-    for f, second in (
+    cases: list[tuple[Any, Any]] = [
         (lambda x: x.pow(3), lambda x: 6 * x),
         (lambda x: x.exp(), math.exp),
         (lambda x: (x * 1).sin_(), lambda x: -math.sin(x)),
         (lambda x: gradfn.stack([x * x, x]).prod(0), lambda x: 6 * x),
-    ):
+    ]
+    for f, second in cases:
         x = make_dual(gradfn.tensor(2.0, requires_grad=True), gradfn.tensor(1.0))
         (slope,) = grad(f(x), x, create_graph=create_graph)
         assert tangent(slope) == pytest.approx(second(2.0), rel=1e-6)
@@ -439,7 +439,7 @@ def test_backward_fills_grad_without_tangents(level: int) -> None:
 def test_jacobians_and_hessians() -> None:
     functional = gradfn.autograd.functional
     x, y = gradfn.tensor([1.0, 2.0]), gradfn.tensor([[3.0], [4.0]])
-    how = {"strategy": "forward-mode", "vectorize": True}
+    how: dict[str, Any] = {"strategy": "forward-mode", "vectorize": True}
 
     def f(x: Any, y: Any) -> Any:
         return x * y.sum(), x.exp()
@@ -461,8 +461,9 @@ def function(forward: Any, jvp: Any) -> Callable[..., Any]:
     class Custom(Function):
         pass
 
-    Custom.forward, Custom.jvp = staticmethod(forward), staticmethod(jvp)
-    applied: Callable[..., Any] = Custom.apply
+    custom: Any = Custom
+    custom.forward, custom.jvp = staticmethod(forward), staticmethod(jvp)
+    applied: Callable[..., Any] = custom.apply
     return applied
 
 

@@ -261,7 +261,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is "
             "not supported."
         )
-    intercept = current.outer if mode.intercept is current else mode.intercept
+    intercept = mode.intercept if open_level(mode) is None else current.outer
     set_mode(mode.replace(level=None, intercept=intercept))
     current.close()
 
@@ -285,9 +285,10 @@ class _set_fwd_grad_enabled(ModeChange):  # noqa: N801
     """Turn forward mode on or off: at once when called, until the block's end when used as one."""
 
     def __init__(self, mode: bool) -> None:
-        level = get_mode().level
-        outer = get_mode().intercept if level is None else level.outer
-        super().__init__(forward=bool(mode), intercept=level if mode and level else outer)
+        level, intercept = get_mode().level, get_mode().intercept
+        if level is not None:
+            intercept = level if mode else level.outer
+        super().__init__(forward=bool(mode), intercept=intercept)
         self._change()
 
     def __enter__(self) -> None:

@@ -55,7 +55,9 @@ def tangent_rule(operator: Operator) -> Rule:
         "contracted": _contracted,
         None: _double_reverse,
     }
-    apply = _own_rule if callable(operator.tangent) else by_family[operator.tangent]
+    apply: Callable[..., Any] = (
+        _own_rule if callable(operator.tangent) else by_family[operator.tangent]
+    )
     if all(formula is constant for formula in operator.every_formula()):
         apply = _constant
 
@@ -178,8 +180,8 @@ def _double_reverse(
     ]
     if not pairs:
         return None
-    linear, along = zip(*pairs, strict=True)
-    moved = iter(grad(linear, cotangents, along, create_graph=recorded, allow_unused=True))
+    linear, started = zip(*pairs, strict=True)
+    moved = iter(grad(linear, cotangents, started, create_graph=recorded, allow_unused=True))
     found = [next(moved) if t.requires_grad else None for t in results]
     if F is raw:
         found = [None if t is None else t._array for t in found]

@@ -37,8 +37,11 @@ def _become(input: Tensor, row: Any, *arguments: Any) -> Tensor:
     check_target(input, name, get_mode(), input._edge is not None)
     changed = row(input, *arguments)
     input._array = changed._array
-    if changed._dual is not None:  # a view's tangent is again taken from that of its base
-        input._dual = changed._dual if input._dual.base is None else input._dual.without_tangent()
+    dual = input._dual
+    if dual is not None and dual.base is not None:
+        input._dual = dual.without_tangent()  # to be taken from the base again
+    elif changed._dual is not None:
+        input._dual = changed._dual
     input.memory().write(name)
     edge = changed._edge
     if edge is not None and input._base is None:

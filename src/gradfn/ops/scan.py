@@ -28,10 +28,7 @@ shift = op(
 def _recurrence_tangent(
     F: Any, self_t: Any, factor: Any, factor_t: Any, result: Any, dim: int, reverse: bool
 ) -> Any:
-    if reverse:
-        fed = F.shift(factor_t * result, dim, -1)
-    else:
-        fed = factor_t * F.shift(result, dim, 1)
+    fed = F.shift(factor_t * result, dim, -1) if reverse else factor_t * F.shift(result, dim, 1)
     return F.recurrence(self_t + fed, factor, dim, reverse)
 
 
