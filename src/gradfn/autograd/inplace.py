@@ -178,7 +178,9 @@ class CopySlices(Node):
         return "torch::autograd::CopySlices"
 
     def _given(self, grad: Any) -> Any:
-        """The gradient of the slice, as the node takes it."""
+        """The gradient of the slice, as the node takes it; RuntimeError where it has run before."""
+        if self.status is not None:
+            self.status.node(self)
         if self.node.outputs == 1:
             return grad
         given = [None] * self.node.outputs_now()
@@ -202,3 +204,4 @@ class CopySlices(Node):
 
     def release(self, freed: Freed) -> None:
         self.node.release(freed)
+        self.status = freed  # it runs once, as in PyTorch, even where the node saved nothing

@@ -264,16 +264,16 @@ class AccumulateGrad(Node):
         return 2**64 - 1  # PyTorch gives leaves the highest priority
 
     def backward(self, grad: Any) -> tuple[Any, ...]:
-        if self.variable.requires_grad:  # it may have changed its mind since
+        if self._wanted():
             with accumulation:
                 self.variable.accumulate(grad, getrefcount(grad) <= _UNSHARED)
-            self._after()
+        self._after()
         return ()
 
     def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
-        if self.variable.requires_grad:
+        if self._wanted():
             self.variable.accumulate_tensor(grad)
-            self._after()
+        self._after()
         return ()
 
     def undefined(self, grad: Any, create_graph: bool) -> tuple[Any, ...]:
@@ -283,6 +283,15 @@ class AccumulateGrad(Node):
     def hooked(self) -> NodeHooks:
         self.hooks = self.variable._hooks = super().hooked()  # they outlive this node
         return self.hooks
+
+    def _wanted(self) -> bool:
+        """Whether the leaf still collects; RuntimeError where it is none any more."""
+        if not self.variable.is_leaf:
+            raise RuntimeError(
+                "leaf variable has been moved into the graph interior: it was written to in place "
+                f"after it was used. It has shape {list(self.shape)}"
+            )
+        return self.variable.requires_grad
 
     def _after(self) -> None:
         if self.variable._after_accumulate:
