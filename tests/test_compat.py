@@ -79,7 +79,8 @@ FRONT_DOORS = """
     backends.mps backends.openmp cuda linalg mps nn nn.functional random utils version xpu
     nn.init nn.modules nn.modules.activation nn.modules.container nn.modules.distance
     nn.modules.dropout nn.modules.flatten nn.modules.linear nn.modules.loss nn.modules.module
-    nn.modules.sparse nn.utils nn.utils.clip_grad nn.utils.convert_parameters
+    nn.modules.rnn nn.modules.sparse nn.utils nn.utils.clip_grad nn.utils.convert_parameters
+    nn.utils.rnn
 """
 
 

@@ -9,6 +9,7 @@ from .flatten import *
 from .linear import *
 from .loss import *
 from .module import *
+from .rnn import *
 from .sparse import *
 
 __getattr__ = missing(__name__)

@@ -1,6 +1,7 @@
 """`torch.nn.utils`: clipping gradients, parameters as one vector."""
 
 from ...missing import missing
+from . import rnn as rnn
 from .clip_grad import clip_grad_norm as clip_grad_norm
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .clip_grad import clip_grad_value_ as clip_grad_value_
