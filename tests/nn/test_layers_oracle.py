@@ -63,6 +63,19 @@ ELEMENTWISE = """
 """
 
 LAYERS: list[tuple[str, ...]] = [
+    ("AlphaDropout(0.4)", "x(4, 3)"),
+    ("AlphaDropout(0.4, inplace=True)", "x(4, 3) * 1"),
+    ("AlphaDropout(1.0)", "x(4, 3)"),
+    ("AlphaDropout().eval()", "x(4, 3) * 1"),
+    ("FeatureAlphaDropout(0.4)", "x(4, 3, 2)"),
+    ("Dropout1d(0.4)", "x(4, 3, 2)"),
+    ("Dropout1d(0.4)", "x(4, 3)"),
+    ("Dropout1d(0.4, True)", "x(4, 3) * 1"),
+    ("Dropout2d(0.4)", "x(4, 3, 2, 2)"),
+    ("Dropout2d(1.0)", "x(4, 3, 2)"),
+    ("Dropout3d(0.4)", "x(4, 3, 2, 1, 2)"),
+    ("Dropout3d(0.4)", "x(4, 3, 2, 2)"),
+    ("Dropout3d(0.0)", "x(4, 3, 2, 2) * 1"),
     ("Linear(3, 4)", "x(3)"),
     ("Linear(3, 4)", "x(2, 2, 3)"),
     ("Linear(0, 4)", "x(2, 0)"),

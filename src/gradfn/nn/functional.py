@@ -63,7 +63,10 @@ from ..ops.distance import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from ..ops.dropouts import alpha_dropout_functional as alpha_dropout
+from ..ops.dropouts import dropout1d, dropout2d, dropout3d
 from ..ops.dropouts import dropout_functional as dropout
+from ..ops.dropouts import feature_alpha_dropout_functional as feature_alpha_dropout
 from ..ops.embeddings import embedding, one_hot
 from ..ops.loss import (
     binary_cross_entropy,
@@ -101,6 +104,7 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
@@ -120,9 +124,13 @@ __all__ = [
     "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "elu_",
     "embedding",
+    "feature_alpha_dropout",
     "gaussian_nll_loss",
     "gelu",
     "group_norm",
