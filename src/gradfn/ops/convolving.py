@@ -47,11 +47,20 @@ def _to_weight(
     return F.convolution_weight(g, self, weight_shape, setup)
 
 
+def _convolution_tangent(
+    F: Any, self: Any, weight: Any, self_t: Any, weight_t: Any, bias_t: Any, stride: Any,
+    padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any,
+) -> Any:  # fmt: skip
+    setup = stride, padding, dilation, transposed, output_padding, groups
+    moved = F.convolution(self_t, weight, bias_t, *setup)
+    return moved + F.convolution(self, weight_t, None, *setup)
+
+
 convolution_of = op(
     "convolution(self, weight, bias: Optional, stride, padding, dilation, transposed, "
     "output_padding, groups)",
     kernel=raw.convolution,
-    tangent="bilinear",
+    tangent=_convolution_tangent,
     self=_to_input,
     weight=_to_weight,
     bias=lambda F, g: F.sum(g, (0, *range(2, g.ndim))),

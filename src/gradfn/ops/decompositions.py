@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import raw
-from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.grad_mode import get_mode
 from ..raw.decompositions import INDEFINITE, ZERO_PIVOT
 from ..raw.matrices import check_info, check_square
 from . import return_types
@@ -43,19 +43,18 @@ def _gaps(F: Any, x: Any) -> Any:
     return F.unsqueeze(x, -2) - F.unsqueeze(x, -1) + _identity(F, x)
 
 
-def _is_complex(x: Any) -> bool:
+def is_complex(x: Any) -> bool:
     return bool(getattr(x, "_array", x).dtype.kind == "c")
 
 
 def _cholesky_gradient(F: Any, g: Any, L: Any, upper: bool) -> Any:
-    """``L^-H phi(L^H g) L^-1``, made Hermitian; phi takes the lower triangle, half the diagonal."""
+    """``L^-H phi(L^H g) L^-1``; phi takes half of the lower triangle and mirrors it."""
     if upper:
         L, g = adjoint_of(L), adjoint_of(g)
     product = adjoint_of(L) @ g
-    triangle = (F.tril(product) + F.tril(product, -1)) / 2
-    half = F.linalg_solve_triangular(adjoint_of(L), triangle, upper=True)
-    gradient = F.linalg_solve_triangular(L, half, upper=False, left=False)
-    return (gradient + adjoint_of(gradient)) / 2
+    mirrored = (F.tril(product) + adjoint_of(F.tril(product, -1))) / 2
+    half = F.linalg_solve_triangular(adjoint_of(L), mirrored, upper=True)
+    return F.linalg_solve_triangular(L, half, upper=False, left=False)
 
 
 def _cholesky_tangent(F: Any, L: Any, self_t: Any, upper: bool) -> Any:
@@ -236,7 +235,7 @@ def _svd_inner(F: Any, g_U: Any, g_S: Any, g_Vh: Any, U: Any, S: Any, Vh: Any) -
     total = F.diagonal(x + y, 0, -2, -1)
     _check_phases("svd_backward: The singular vectors", total, "phase term, making it")
     diagonal = g_S
-    if g_U is not None and _is_complex(x):
+    if g_U is not None and is_complex(x):
         d = F.diagonal(x, 0, -2, -1)
         turned = (d - d.conj()) / (2 * S)
         diagonal = turned if g_S is None else turned + g_S
@@ -279,7 +278,8 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     >>> gradfn.linalg.svdvals(gradfn.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor([4., 3.])
     """
-    vectors = is_grad_enabled() and A.requires_grad
+    mode = get_mode()
+    vectors = mode.intercept is not None or (mode.grad and A.requires_grad)
     return linalg_svd_of(A, False, vectors, driver=driver)[1]  # type: ignore[no-any-return]
 
 

@@ -16,7 +16,7 @@ __all__ = ["constant_pad_nd"]
 pad_constant = op(
     "constant_pad_nd(self, pad, value=0)",
     kernel=raw.constant_pad_nd,
-    tangent="linear",
+    tangent=lambda F, self_t, pad: F.constant_pad_nd(self_t, pad),
     self=lambda F, g, pad: F.constant_pad_nd(g, [-p for p in pad]),
 )
 unpick = op(
