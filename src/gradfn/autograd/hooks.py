@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 if TYPE_CHECKING:
-    from .node import Node
+    from .node import Edge, Node
     from .readings import Arrays
 
 Hook = Callable[..., Any]
@@ -101,18 +101,28 @@ def call_pre_hooks(node: Node, grad: Any, reading: Arrays) -> Any:
 
 
 def call_post_hooks(node: Node, grads: Any, grad: Any, reading: Arrays) -> Any:
-    """Show the gradients of `node`'s inputs (of a selective node those that the pass is after)
-    and outputs to its hooks; they may replace the inputs'."""
+    """Show the gradients of `node`'s inputs and outputs to its hooks; they may replace the
+    inputs'."""
     assert node.hooks is not None
-    inputs = tuple(
-        reading.tensor(g) if not node.selective or reading.leads_on(edge) else None
-        for edge, g in zip(node.next, grads, strict=True)
-    )
+    edges = zip(node.next, grads, strict=True)
+    inputs = tuple(_shown(node, edge, g, reading) for edge, g in edges)
     outputs = tuple(map(reading.tensor, [grad] if node.outputs == 1 else grad))
     for hook in node.hooks.post.now():
         if (result := hook(inputs, outputs)) is not None:
             inputs = _replaced(result, inputs, hook, reading)
     return tuple(map(reading.value, inputs))
+
+
+def _shown(node: Node, edge: Edge, grad: Any, reading: Arrays) -> Any:
+    """The gradient of an input as hooks see it: of a selective node only where the pass is after
+    it, and as the input is, for formulas ignore broadcasting."""
+    if node.selective:
+        if edge is None or grad is None or not reading.leads_on(edge):
+            return None
+        due = edge[0].metadata_of(edge[1])
+        if grad.shape != due.shape:
+            grad = reading.conform(grad, due, node, edge)
+    return reading.tensor(grad)
 
 
 def _replaced(results: Any, given: tuple[Any, ...], hook: Hook, reading: Arrays) -> tuple[Any, ...]:

@@ -99,6 +99,10 @@ class Arrays:
         """`value` as the pass hands it out for good."""
         return None if value is None else Variable.wrap(np.array(value, order="C"))
 
+    def copy(self, value: Any) -> Any:
+        """`value` as a tensor with memory of its own."""
+        return self.result(value)
+
     def capture(self, node: Node, grad: Any) -> None:
         """Note the gradients of those outputs of `node` that were asked for."""
         assert self.captured is not None
@@ -114,8 +118,8 @@ class Arrays:
 
     def retain(self, tensor: Any, grad: Any) -> None:
         """Add a gradient to the `grad` of a non-leaf that retains it."""
-        known, new = tensor._grad, self.result(grad)
-        tensor._grad = new if known is None else known + new
+        known = tensor._grad
+        tensor._grad = self.copy(grad) if known is None else known + self.result(grad)
         self.touch(tensor, known)
 
     def checked(self, result: Any, given: Any, hook: Any) -> Any:
@@ -163,6 +167,9 @@ class Tensors(Arrays):
 
     def result(self, value: Any) -> Any:
         return value
+
+    def copy(self, value: Any) -> Any:
+        return value.clone()
 
 
 def broadcast_axes(
