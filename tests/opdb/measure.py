@@ -26,6 +26,7 @@ EXPECTED_WARNINGS = (
     "ignore:.*degrees of freedom is <= 0:UserWarning",
     "ignore:The reduce argument of torch.scatter with Tensor src is deprecated:UserWarning",
     "ignore:index_reduce.. is in beta and the API may change at any time:UserWarning",
+    "ignore:torch.\\w+ is deprecated in favor of torch.linalg:UserWarning",
     "ignore:Casting complex values to real discards the imaginary part:UserWarning",
 )
 """What PyTorch warns about in some samples, as filters."""

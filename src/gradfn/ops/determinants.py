@@ -12,6 +12,7 @@ from ..raw.matrices import check_fraction, check_square
 from . import return_types
 from .comparison import where
 from .declare import op
+from .decompositions import is_complex
 from .formulas import no_derivative
 from .transcendental import log
 
@@ -58,10 +59,16 @@ def _cofactors(F: Any, A: Any, det: Any) -> Any:
     return F.cofactors(A)
 
 
+def _det_gradient(F: Any, g: Any, A: Any, result: Any) -> Any:
+    if not A.shape[-1]:
+        return F.zeros_like(A)
+    return _at_matrices(F, g) * _cofactors(F, A, result).conj()
+
+
 linalg_det = op(
     "linalg_det(A)",
     kernel=raw.linalg_det,
-    A=lambda F, g, A, result: _at_matrices(F, g) * _cofactors(F, A, result).conj(),
+    A=_det_gradient,
     tangent=lambda F, A, A_t, result: F.sum(_cofactors(F, A, result) * A_t, (-2, -1)),
     doc="""The determinants of matrices (..., n, n), as `torch.linalg.det`.
 
@@ -78,10 +85,12 @@ det = linalg_det
 def _slogdet_gradient(F: Any, g: Any, A: Any, sign: Any) -> Any:
     g_sign, g_logabsdet = g
     factor = g_logabsdet
-    if g_sign is not None:
+    if g_sign is not None and is_complex(sign):
         turn = sign.conj() * g_sign  # only the turn of a complex sign has a derivative
         turn = (turn - turn.conj()) / 2
         factor = turn if factor is None else factor + turn
+    if factor is None:
+        return None
     return _at_matrices(F, factor) * _log_derivative(F, A, sign).conj()
 
 

@@ -202,7 +202,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
     >>> import gradfn
     >>> gradfn.fft.ifft(gradfn.tensor([2.0, 0.0]))
-    tensor([1.+0.j, 1.+0.j])
+    tensor([1.-0.j, 1.-0.j])
     """
     return _from_complex("ifft", input, n, dim, norm, False)
 

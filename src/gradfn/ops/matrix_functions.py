@@ -173,9 +173,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     exact = x._array.dtype.kind in "biu"
     powers = ones(x.shape[0], count, dtype=dtypes.int64 if exact else x.dtype)
     if count > 1:
-        rest = narrow(powers, 1, 1, count - 1)
-        rest.copy_(x.unsqueeze(1))
-        rest.copy_(cumprod(rest, 1))
+        narrow(powers, 1, 1, count - 1).copy_(x.unsqueeze(1))
+        narrow(powers, 1, 1, count - 1).copy_(cumprod(narrow(powers, 1, 1, count - 1), 1))
     return powers if increasing else powers.flip(1)
 
 

@@ -194,7 +194,8 @@ def lu_unpack(
                 order[[i, other]] = order[[other, i]]
             permuted[order, np.arange(rows)] = 1
     if unpack_data:
-        L = np.tril(LU_data[..., :, :size], -1) + np.eye(rows, size, dtype=LU_data.dtype)
+        identity = np.eye(rows, size, dtype=LU_data.dtype)
+        L = np.asarray(np.tril(LU_data[..., :, :size], -1) + identity)
         U = np.triu(LU_data[..., :size, :])
     return P, L, U
 
