@@ -1,5 +1,7 @@
 """Subclasses of Tensor, and `__torch_function__`."""
 
+from typing import ClassVar
+
 import pytest
 
 import gradfn as torch
@@ -11,7 +13,7 @@ class Plain(torch.Tensor):
 
 
 class Logged(torch.Tensor):
-    log: list[str] = []
+    log: ClassVar[list[str]] = []
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):

@@ -37,13 +37,13 @@ class NestedIOFunction(Function):
         return _arranged(iter(flat), arrangement[1])
 
     @classmethod
-    def forward(cls, ctx: Any, arrangement: list[Any], *args: Any) -> Any:  # type: ignore[override]
+    def forward(cls, ctx: Any, arrangement: list[Any], *args: Any) -> Any:
         ctx.arrangement = arrangement
         arrangement[1] = cls.forward_extended(ctx, *_arranged(iter(args), arrangement[0]))
         return tuple(_flattened(arrangement[1]))
 
     @classmethod
-    def backward(cls, ctx: Any, *grads: Any) -> Any:  # type: ignore[override]
+    def backward(cls, ctx: Any, *grads: Any) -> Any:
         nested = _arranged(iter(grads), ctx.arrangement[1])
         results = cls.backward_extended(ctx, *(nested if isinstance(nested, tuple) else (nested,)))
         return (None, *_flattened(results))

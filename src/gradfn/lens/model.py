@@ -161,14 +161,15 @@ def _record(index: int, node: Node, places: _Places, labels: Mapping[int, str]) 
     if isinstance(node, AccumulateGrad):
         label = labels.get(id(node.variable))
         return NodeRecord(index, "AccumulateGrad", "leaf", "accumulate", outputs, where, (), label)
+    name = type(node).__name__
     if isinstance(node, OperatorNode):
         operator = node.operator.name
     elif isinstance(node, BackwardCFunction):
-        operator = type(node).__name__.removesuffix("Backward")
+        operator = name.removesuffix("Backward")
     else:
-        return NodeRecord(index, type(node).__name__, type(node).__name__, "other", outputs, where, (), None)
+        return NodeRecord(index, name, name, "other", outputs, where, (), None)
     saved = tuple(_saved(node.saved()))
-    return NodeRecord(index, type(node).__name__, operator, "operation", outputs, where, saved, None)
+    return NodeRecord(index, name, operator, "operation", outputs, where, saved, None)
 
 
 _name = cache(str)  # of a dtype: NumPy takes its time to spell one

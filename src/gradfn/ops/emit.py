@@ -163,17 +163,18 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
         f"    if {alias} is not None: {name_} = {alias}" for name_, alias in _aliases(operator)
     ]
     every = ", ".join(word(p) for p in operator.parameters)
+    given_out = ", out" if with_out else ""
     lines += [
         "    mode = get_mode()",
         "    if mode is not GRAD and mode.intercept is not None:",
-        f"        return mode.intercept(OPERATOR, {kind!r}, ({every},){', out' if with_out else ''})",
+        f"        return mode.intercept(OPERATOR, {kind!r}, ({every},){given_out})",
         "    if OVERRIDING:",
         f"        other_way = overridden(OPERATOR, {kind!r}, ({every},))",
         "        if other_way is not NotImplemented: return other_way",
         "    try:",
         *_read_arguments(operator),
         "    except AttributeError:",
-        f"        return fallback(OPERATOR, {kind!r}, ({every},){', out' if with_out else ''})",
+        f"        return fallback(OPERATOR, {kind!r}, ({every},){given_out})",
     ]
     if kind == INPLACE:
         lines += [f"    check_target(input, {name!r}, mode, {_any_edge(operator)})"]

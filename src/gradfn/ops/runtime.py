@@ -220,8 +220,9 @@ def unrecorded(operator: Operator, outs: Sequence[Any], mode: Mode, cut: bool) -
             else:
                 why = f"{operator.name} has no derivative"
             note_cut(out, why)
+            # PyTorch's views keep requires_grad, without a history.
             if not mode.grad and out._base is not None and not out._inference:
-                out._edge = LEAF if differentiable(out._array) else None  # PyTorch's views keep requires_grad, without a history
+                out._edge = LEAF if differentiable(out._array) else None
 
 
 def note_cut(tensor: Any, why: str) -> None:
