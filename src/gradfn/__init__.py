@@ -54,6 +54,7 @@ from .ops.powers import *
 from .ops.products import *
 from .ops.quantiles import *
 from .ops.reduction import *
+from .ops.reflectors import *
 from .ops.restructure import *
 from .ops.rounding import *
 from .ops.sampling import *

@@ -37,6 +37,7 @@ from .ops.norms import linalg_norm as norm
 from .ops.norms import matrix_norm as matrix_norm
 from .ops.norms import vector_norm as vector_norm
 from .ops.products import matmul as matmul
+from .ops.reflectors import orgqr as householder_product
 from .ops.solvers import linalg_inv as inv
 from .ops.solvers import linalg_inv_ex as inv_ex
 from .ops.solvers import linalg_lstsq as lstsq
@@ -58,6 +59,7 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
     "inv_ex",
     "lstsq",

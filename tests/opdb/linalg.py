@@ -272,6 +272,36 @@ OPS = [
             for left, b in ((True, x(3, 2)), (False, x(2, 3)))
         ],
     ),
+    matrix_op(
+        "linalg.householder_product",
+        [
+            sample(m(TALL), x(2)),
+            sample(m(TALL, 2), x(2, 1)),
+            sample(m(TURNED), x(2)).only(*COMPLEX),
+            sample(m(TALL), x(0)),
+        ],
+        rows=("linalg_householder_product",),
+        errors=(
+            error(
+                RuntimeError,
+                "torch.linalg.householder_product: input.shape[-2] must be greater than or equal",
+                x(2, 3),
+                x(2),
+            ),
+        ),
+    ),
+    matrix_op("orgqr", [sample(m(TALL), x(2))], "fm"),
+    matrix_op(
+        "ormqr",
+        [
+            sample(m(TALL), x(2), x(3, 2)),
+            sample(m(TALL, 2), x(2, 2), x(2, 3, 1), transpose=True),
+            sample(m(TALL), x(2), x(2, 3), left=False),
+            sample(m(TALL), x(2), x(2, 3), left=False, transpose=True),
+        ],
+        "fm",
+    ),
+    matrix_op("geqrf", [sample(m(SQUARE)).forward_only()], "fm"),
     op(
         "linalg.cross",
         [sample(x(3), x(3)), sample(x(2, 3), x(1, 3)), sample(x(3, 2), x(3, 2), dim=0)],

@@ -89,6 +89,7 @@ from .products import linear, trilinear
 from .quantiles import *
 from .reduction import *
 from .reduction import unsum
+from .reflectors import *
 from .resampling import *
 from .restructure import *
 from .rounding import *

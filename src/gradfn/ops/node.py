@@ -288,8 +288,9 @@ def _take_gradients(operator: Operator, as_tensors: bool) -> list[str]:
         ]
     lines = [f"        {', '.join(operator.gradient_names())}, = g"]
     needed = [(i, n) for i, n in enumerate(operator.gradient_names()) if n in used]
-    lines += [f"        if {' and '.join(f'{n} is None' for _, n in needed)}:"]
-    lines += ["            return (None,) * len(self.next)"]
+    if needed:
+        lines += [f"        if {' and '.join(f'{n} is None' for _, n in needed)}:"]
+        lines += ["            return (None,) * len(self.next)"]
     if len(needed) > 1:
         lines += [
             f"        if {n} is None: {n} = zeros(self, {i}, {as_tensors})" for i, n in needed
