@@ -48,7 +48,7 @@ def _adaptive_max_pool(dims: int) -> Function:
         node=f"AdaptiveMaxPool{dims}DBackward0",
         results=("result0", "result1"),
         refuses="biuc",
-        tangent=lambda F, self_t, result1: F.from_planes(self_t, result1, dims),
+        tangent=lambda F, self_t, result1: (F.from_planes(self_t, result1, dims), None),
         self=lambda F, g_result0, self_shape, result1: F.to_planes(
             g_result0, result1, self_shape[-dims:]
         ),

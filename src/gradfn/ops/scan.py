@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
@@ -125,14 +126,29 @@ def _logcumsumexp_gradient(
     """Sums of ``g[k] * exp(self[i] - result[k])`` over k >= i, by steps that cannot overflow."""
     if not self_shape or 0 in self_shape:
         return g
-    before = F.shift(result, dim, 1)
-    step = F.exp(F.where(before == result, 0, before - result))  # also where both are infinite
+    step = _logcumsumexp_step(F, result, dim)
     return F.exp(self - result).conj() * F.recurrence(g, step.conj(), dim, True)
+
+
+def _logcumsumexp_step(F: Any, result: Any, dim: int) -> Any:
+    """The share of the sum so far that the elements before have."""
+    before = F.shift(result, dim, 1)
+    return F.exp(F.where(before == result, 0, before - result))  # also where both are infinite
+
+
+def _logcumsumexp_tangent(
+    F: Any, self: Any, self_t: Any, self_shape: Any, result: Any, dim: int
+) -> Any:
+    if not self_shape or 0 in self_shape:
+        return self_t
+    share = F.where(self == -math.inf, 0, F.exp(self - result))
+    return F.recurrence(share * self_t, _logcumsumexp_step(F, result, dim), dim)
 
 
 logcumsumexp = op(
     "logcumsumexp(self, dim)",
     kernel=raw.logcumsumexp,
+    tangent=_logcumsumexp_tangent,
     self=_logcumsumexp_gradient,
     doc="""The logarithms of the sums of exponentials of the elements up to each one.
 
