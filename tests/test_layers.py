@@ -17,7 +17,7 @@ LAYERS = [
     "autograd",
     "creation fromdata interop printing random ranges serialization storage",
     "ops",
-    "legacy queries sampling tensor",
+    "legacy lowrank queries sampling tensor",
     "_C accelerator backends cuda fft func linalg mps nn optim special utils xpu",
     "lens",
     "compat",

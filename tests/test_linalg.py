@@ -203,3 +203,16 @@ def test_single_precision_stays_single() -> None:
     results += [lib.linalg.matrix_exp(A), lib.linalg.pinv(A), lib.linalg.cond(A, 1)]
     assert {t.dtype for t in results} == {lib.float32}
     assert {t.dtype for t in (lib.fft.fft(A), lib.fft.rfft(A))} == {lib.complex64}
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (4, 6), (2, 5, 3)])
+def test_low_rank_svd_draws_what_pytorch_draws(shape: tuple[int, ...], oracle: ModuleType) -> None:
+    values, mean = drawn(*shape), drawn(shape[-1])
+    found = []
+    for torch in (lib, oracle):
+        torch.manual_seed(3)
+        U, S, V = torch.svd_lowrank(torch.tensor(values), q=2, niter=1, M=torch.tensor(mean))
+        centred = torch.pca_lowrank(torch.tensor(values), q=2)[1]
+        found.append([((U * S.unsqueeze(-2)) @ V.mH).numpy(), centred.numpy()])
+    for actual, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-10)

@@ -26,6 +26,7 @@ from .dtypes import *
 from .interop import from_dlpack as from_dlpack
 from .interop import to_dlpack as to_dlpack
 from .legacy import *
+from .lowrank import *
 from .missing import missing as _missing_from
 from .ops import return_types as return_types
 from .ops.activation import *

@@ -1,0 +1,73 @@
+"""Approximate singular values and vectors, by random projections (Halko, Martinsson, Tropp)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ops.decompositions import linalg_qr, linalg_svd
+from .ops.products import matmul
+from .sampling import randn
+
+__all__ = ["pca_lowrank", "svd_lowrank"]
+
+
+def _product(A: Any, B: Any, M: Any) -> Any:
+    """``(A - M) B``."""
+    return matmul(A, B) if M is None else matmul(A, B) - matmul(M, B)
+
+
+def _basis(A: Any, M: Any, q: int, niter: int) -> Any:
+    """`q` orthonormal columns that span nearly what the columns of ``A - M`` do."""
+    Q = linalg_qr(_product(A, randn(A.shape[-1], q, dtype=A.dtype), M)).Q
+    for _ in range(niter):
+        Q = linalg_qr(_product(A.mH, Q, None if M is None else M.mH)).Q
+        Q = linalg_qr(_product(A, Q, M)).Q
+    return Q
+
+
+def svd_lowrank(
+    A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
+) -> tuple[Any, Any, Any]:
+    """Nearly the `q` largest singular values of ``A - M``, with their vectors: U, S, V.
+
+    Shapes: `A` (..., m, n), `M` as it or broadcast to it. More power iterations `niter` are
+    nearer. Draws random numbers. As `torch.svd_lowrank`.
+
+    >>> svd_lowrank(randn(4, 3), q=2)[1].shape
+    torch.Size([2])
+    """
+    q, niter = 6 if q is None else q, 2 if niter is None else niter
+    wide = A.shape[-2] < A.shape[-1]
+    if M is not None:
+        M = M.broadcast_to(A.shape)
+    if wide:
+        A, M = A.mH, None if M is None else M.mH
+    Q = _basis(A, M, q, niter)
+    adjoint = Q.mH
+    B = matmul(adjoint, A) if M is None else matmul(adjoint, A) - matmul(adjoint, M)
+    U, S, Vh = linalg_svd(B, full_matrices=False)
+    U, V = matmul(Q, U), Vh.mH
+    return (V, S, U) if wide else (U, S, V)
+
+
+def pca_lowrank(
+    A: Any, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Any, Any, Any]:
+    """`svd_lowrank` of the rows of `A` less their mean: principal components are columns of V.
+
+    `q` is by default min(6, m, n). ValueError for a `q` or `niter` out of range. As
+    `torch.pca_lowrank`.
+
+    >>> pca_lowrank(randn(4, 3))[2].shape
+    torch.Size([3, 3])
+    """
+    rows, columns = A.shape[-2:]
+    q = min(6, rows, columns) if q is None else q
+    if not 0 <= q <= min(rows, columns):
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than min(m, n)="
+            f"{min(rows, columns)}"
+        )
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
