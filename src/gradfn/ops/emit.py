@@ -302,13 +302,19 @@ def _kernel_call(operator: Operator) -> str:
     return f"{kernel}({', '.join(arguments)})"
 
 
+def _edge_tests(operator: Operator, names: set[str]) -> str:
+    """Whether one of the inputs `names` wants a gradient."""
+    tests = [
+        f"any(e{i})" if p.kind == LIST else f"e{i} is not None"
+        for i, p in enumerate(operator.inputs)
+        if p.name in names
+    ]
+    return " or ".join(tests) or "False"
+
+
 def _any_edge(operator: Operator) -> str:
     """Whether an input that has a derivative wants a gradient."""
-    tests = []
-    for i, p in enumerate(operator.inputs):
-        if operator.differentiable(p.name):
-            tests.append(f"any(e{i})" if p.kind == LIST else f"e{i} is not None")
-    return "(" + (" or ".join(tests) or "False") + ")"
+    return f"({_edge_tests(operator, set(operator.edge_index))})"
 
 
 def takes_out(operator: Operator) -> bool:
@@ -348,18 +354,14 @@ def _finish(operator: Operator, kind: str) -> list[str]:
             record += ["for i, t in enumerate(made):"]
             record += [f"    t._edge = (node, i) if {chosen} else None"]
         lines += ["        " + line for line in [*record, f"return {result}"]]
-    edges = [
-        f"any(e{i})" if p.kind == LIST else f"e{i} is not None"
-        for i, p in enumerate(operator.inputs)
-    ]
+    edges = _edge_tests(operator, {p.name for p in operator.inputs})
     if single:
         lines += ["    made._edge = None"]
     else:
         lines += ["    for t in made: t._edge = None"]
     lines += [
-        f"    if mode is not GRAD or {' or '.join(edges) or 'False'}:",
-        f"        unrecorded(OPERATOR, {'(made,)' if single else 'made'}, mode,"
-        f" {' or '.join(edges) or 'False'})",
+        f"    if mode is not GRAD or {edges}:",
+        f"        unrecorded(OPERATOR, {'(made,)' if single else 'made'}, mode, {edges})",
     ]
     return [*lines, f"    return {result}"]
 
@@ -449,15 +451,7 @@ def _save_input(operator: Operator, name: str, i: int, kind: str, target: str) -
 
 def _wanted(operator: Operator, users: set[str]) -> str:
     """Whether one of the formulas for the inputs `users` will be used."""
-    differentiable = {p.name for p in operator.inputs if operator.differentiable(p.name)}
-    if users == differentiable:
-        return "True"
-    tests = [
-        f"any(e{i})" if p.kind == LIST else f"e{i} is not None"
-        for i, p in enumerate(operator.inputs)
-        if p.name in users
-    ]
-    return " or ".join(tests)
+    return "True" if users == set(operator.edge_index) else _edge_tests(operator, users)
 
 
 def _keep_old(operator: Operator) -> list[str]:
