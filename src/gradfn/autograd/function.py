@@ -360,7 +360,8 @@ def _wrap_outputs(
             if recorded and differentiable:
                 rebase(output, ctx, number, position)
         else:
-            own_history = output._edge is not None and not (output._edge is LEAF and output._base)
+            leaf_view = output._edge is LEAF and output._base is not None
+            own_history = output._edge is not None and not leaf_view
             if not again and (position is not None or own_history):
                 output = _alias(output, as_view=position is not None)
             if output._base is not None:

@@ -256,9 +256,10 @@ def as_view(base: Any, outs: Sequence[Any], mode: Mode) -> None:
         kind = ViewKind.NO_GRAD
     for out in outs:
         out._memory = memory
-        out._base = root
-        if base._inference:
+        if base._inference:  # inference tensors keep no track of their views
             out._inference = True
+            continue
+        out._base = root
         if kind is not None:
             out._view_kind = kind
         memory.views.append(ref(out))
