@@ -43,8 +43,7 @@ def svd_lowrank(
     if wide:
         A, M = A.mH, None if M is None else M.mH
     Q = _basis(A, M, q, niter)
-    adjoint = Q.mH
-    B = matmul(adjoint, A) if M is None else matmul(adjoint, A) - matmul(adjoint, M)
+    B = matmul(Q.mH, A) if M is None else matmul(Q.mH, A) - matmul(Q.mH, M)
     U, S, Vh = linalg_svd(B, full_matrices=False)
     U, V = matmul(Q, U), Vh.mH
     return (V, S, U) if wide else (U, S, V)

@@ -28,6 +28,8 @@ def _reflection_gradients(
     With `adjoint`, of ``H_k^H ... H_1^H start``. Each reflector takes ``y`` to
     ``y - tau v (v^H y)``, so the values before each are computed again, then walked back.
     """
+    if 0 in (*input.shape, *tau.shape):
+        return None, None, g
     vectors = F.tril(input, -1) + _identity_like(F, input)
     count = tau.shape[-1]
     order = list(range(count)) if adjoint else list(range(count))[::-1]
@@ -46,8 +48,6 @@ def _reflection_gradients(
         g_tau[i] = F.unsqueeze(g_factor.conj() if adjoint else g_factor, -1)
         g_v[i] = -(factor.conj() * (g @ adjoint_of(along))) - factor * (y @ adjoint_of(g_along))
         g = g - factor.conj() * (v @ g_along)
-    if not count:
-        return None, None, g
     rest = F.zeros_like(columns_from(F, input, count, input.shape[-1]))
     g_vectors = F.cat([*(g_v[i] for i in range(count)), rest], -1)
     return F.tril(g_vectors, -1), F.cat([g_tau[i] for i in range(count)], -1), g

@@ -284,7 +284,8 @@ def ormqr(
         )
     check_lapack("ormqr_cpu", self)
     result = empty_columns(*input3.shape, dtype=input3.dtype)
-    if not result.size:
+    if not (result.size and input2.size):
+        result[...] = input3
         return result
     complex = self.dtype.kind == "c"
     function = lapack("unmqr" if complex else "ormqr", self)
