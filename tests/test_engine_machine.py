@@ -358,6 +358,9 @@ class Programs(RuleBasedStateMachine):
     )
     def assign(self, a: int, item: str, sign: str, b: int, mode: str) -> None:
         target, value = self.name(a), self.name(b)
+        base = self.gradfn.names[target]._base
+        if sign != "=" and base is not None and not base.requires_grad:
+            return  # PyTorch writes twice, and takes the view for a leaf the second time
         self.write_to(target, f"{target}[{item}] {sign} {value}", mode, value)
 
     @rule(a=which, item=st.sampled_from(ITEMS), number=st.sampled_from([0.5, 2.0]))
