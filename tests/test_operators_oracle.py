@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from opdb import ALL, OPS, ErrorCase, OpInfo
@@ -41,6 +42,48 @@ each_in_place = each([(op, dtype) for op in OPS if op.inplace for dtype in op.dt
 pytestmark = [pytest.mark.filterwarnings(text) for text in EXPECTED_WARNINGS]
 
 Check = Callable[[Call, Call, str], None]
+
+LAID_OUT = [
+    "cumsum",
+    "cumprod",
+    "cummax",
+    "cummin",
+    "logcumsumexp",
+    "softmax",
+    "log_softmax",
+    "masked_fill",
+    "cat",
+    "renorm",
+    "roll",
+    "tril",
+    "triu",
+    "gather",
+    "index_add",
+    "index_fill",
+    "index_put",
+    "logsigmoid",
+    "sort",
+    "argsort",
+    "msort",
+    "flip",
+    "sum",
+    "mean",
+    "prod",
+    "var",
+    "std",
+    "norm",
+    "amax",
+    "amin",
+    "any",
+    "all",
+    "count_nonzero",
+    "logsumexp",
+    "put",
+    "fill",
+    "pow",
+    "rpow",
+]
+"""Where NumPy's own choice of a layout differs from PyTorch's."""
 
 
 def compare(
@@ -145,3 +188,18 @@ def test_errors(oracle: ModuleType, op: OpInfo, case: ErrorCase) -> None:
         op.run(oracle, call)
     assert type(caught.value) is case.exception
     assert str(caught.value).startswith(case.phrase)
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if op.base in LAID_OUT], ids=lambda op: op.name)
+def test_layouts_of_results(oracle: ModuleType, op: OpInfo) -> None:
+    """Results lie in memory as PyTorch's do when the arguments are column-major."""
+    for case in op.samples:
+        dtype = next((d for d in op.dtypes if d in case.dtypes), None)
+        if dtype is None:
+            continue
+        arrays = [np.asfortranarray(a).reshape(a.shape, order="F") for a in case.arrays(dtype, "")]
+        with noting(op, case, dtype):
+            own, torch = (tensors(op.run(m, case.bind(m, arrays))) for m in (lib, oracle))
+            for a, b in zip(own, torch, strict=True):
+                steps = [[t.stride(d) for d in range(t.ndim) if t.shape[d] > 1] for t in (a, b)]
+                assert steps[0] == steps[1] or 0 in b.shape

@@ -80,6 +80,11 @@ def _logits_target(
     return g if weight is None else g * weight
 
 
+def _bounded(F: Any, distance: Any, bound: float) -> Any:
+    """`distance` clamped to the bounds, with a slope of 0 at them."""
+    return F.where(F.abs(distance) < bound, distance, F.sign(distance) * bound)
+
+
 squared = op(
     "mse_loss(self, target, reduction)",
     kernel=raw.mse_loss,
@@ -98,10 +103,10 @@ smooth_absolute = op(
     tangent="reduced",
     promote="number",
     self=lambda F, g, self, target, self_shape, reduction, beta: (
-        each(g, reduction, self_shape) * (F.clamp(self - target, -beta, beta) / beta)
+        each(g, reduction, self_shape) * (_bounded(F, self - target, beta) / beta)
     ),
     target=lambda F, g, self, target, self_shape, reduction, beta: (
-        each(g, reduction, self_shape) * (F.clamp(target - self, -beta, beta) / beta)
+        each(g, reduction, self_shape) * (_bounded(F, target - self, beta) / beta)
     ),
 )
 huber = op(
@@ -109,10 +114,10 @@ huber = op(
     kernel=raw.huber_loss,
     tangent="reduced",
     self=lambda F, g, self, target, self_shape, reduction, delta: (
-        each(g, reduction, self_shape) * F.clamp(self - target, -delta, delta)
+        each(g, reduction, self_shape) * _bounded(F, self - target, delta)
     ),
     target=lambda F, g, self, target, self_shape, reduction, delta: (
-        each(g, reduction, self_shape) * F.clamp(target - self, -delta, delta)
+        each(g, reduction, self_shape) * _bounded(F, target - self, delta)
     ),
 )
 soft_margin = op(

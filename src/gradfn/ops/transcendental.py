@@ -251,12 +251,21 @@ asinh = op(
     self=lambda F, g, self: g * F.rsqrt(self * self + 1).conj(),
     doc="The inverse of the hyperbolic sine, elementwise.",
 )
+
+
+def _acosh_slope(F: Any, self: Any, self_dtype: Any) -> Any:
+    """A root for each factor: that of their product leaves the branch where Re z < 0."""
+    if self_dtype.kind == "c":
+        return F.rsqrt(self - 1) * F.rsqrt(self + 1)
+    return F.rsqrt(self * self - 1)
+
+
 acosh = op(
     "acosh(self)",
     kernel=raw.acosh,
     promote="float",
     tangent="elementwise",
-    self=lambda F, g, self: g * F.rsqrt(self * self - 1).conj(),
+    self=lambda F, g, self, self_dtype: g * _acosh_slope(F, self, self_dtype).conj(),
     doc="The inverse of the hyperbolic cosine, elementwise; NaN below 1.",
 )
 atanh = op(

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .elementwise import clamp, erf
-from .numbers import Array, in_single
+from .numbers import Array, in_single, row_major
 from .random import MersenneTwister, bernoulli, in_memory_order
 
 __all__ = [
@@ -86,6 +86,7 @@ def gelu(self: Array, approximate: str = "none") -> Array:
 
 @in_single
 def logsigmoid(self: Array) -> Array:
+    self = row_major(self)
     return np.subtract(np.minimum(self, 0), np.log1p(np.exp(-np.absolute(self))), out=...)
 
 

@@ -50,6 +50,13 @@ def empty_dense(shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, .
     return memory.transpose(np.argsort(axes))
 
 
+def laid_out(array: Array, like: Array) -> Array:
+    """`array` with its dimensions in the order in memory that those of `like` have."""
+    out = empty_dense(array.shape, array.dtype, dense_axes(like))
+    out[...] = array
+    return out
+
+
 def clone(self: Array, axes: tuple[int, ...] | None = None) -> Array:
     """A copy that keeps the order of the dimensions in memory, or lays them out along `axes`."""
     if axes is None and 0 not in self.strides:

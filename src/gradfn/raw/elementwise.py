@@ -18,6 +18,7 @@ from .numbers import (
     joined,
     not_implemented,
     refuse_bool,
+    row_major,
     with_number,
 )
 
@@ -183,7 +184,7 @@ def pow_scalar(self: Array, exponent: Any) -> Array:
 
 def pow_base(self: Any, exponent: Array) -> Array:
     array, number = joined(exponent, self)
-    return pow(np.asarray(number, array.dtype), array)
+    return row_major(pow(np.asarray(number, array.dtype), array))
 
 
 @in_single
@@ -425,7 +426,7 @@ def masked_fill(self: Array, mask: Array, value: Any) -> Array:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{np.ndim(value)} dimension(s)."
         )
-    return np.asarray(np.where(mask, converted(value, self.dtype), self))
+    return row_major(np.where(mask, converted(value, self.dtype), self))
 
 
 def clamp(self: Array, min: Any = None, max: Any = None) -> Array:

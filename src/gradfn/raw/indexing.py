@@ -14,7 +14,8 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import Shape, wrap_dim
-from .numbers import Array
+from .copying import clone, laid_out
+from .numbers import Array, row_major
 from .views import EVERYTHING, diagonal
 
 
@@ -64,7 +65,7 @@ def on_a_copy(into: Callable[..., None]) -> Callable[..., Array]:
     """The kernel that writes to a copy; in place, the operator runs `into` itself."""
 
     def kernel(self: Array, *arguments: Any) -> Array:
-        out = np.array(self, order="C")
+        out = clone(self)
         into(out, *arguments)
         return out
 
@@ -189,7 +190,7 @@ def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any 
     if source.size:
         rows = (source.swapaxes(0, dim) if source.ndim else source).reshape(index.size, -1)
         add_rows(out.reshape(out.shape[0], -1), index.reshape(-1), rows)
-    return out.swapaxes(0, dim)
+    return row_major(out.swapaxes(0, dim))
 
 
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
@@ -216,7 +217,7 @@ def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
     value = np.asarray(value).astype(self.dtype)
     if not self.ndim:
         return value.copy() if index.size else self.copy()
-    out = self.copy()
+    out = clone(self)
     check_range(index, dim, self.shape[dim], negative=True)
     out[(*EVERYTHING * dim, index.reshape(-1))] = value
     return out
@@ -341,7 +342,7 @@ def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> A
             add_at(out.reshape(-1), index, source)
         else:
             out.reshape(-1)[index.reshape(-1)] = source.reshape(-1)
-    return out
+    return laid_out(out, self)
 
 
 def masked_select(self: Array, mask: Array) -> Array:
@@ -396,7 +397,7 @@ def nonzero(self: Array) -> Array:
 
 
 def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
-    out = self.copy()
+    out = clone(self)
     _write(out[(*EVERYTHING * wrap_dim(dim, self.ndim), index, ...)], src, "select_scatter")
     return out
 
@@ -409,7 +410,7 @@ def slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Array:
-    out = self.copy()
+    out = clone(self)
     where = (*EVERYTHING * wrap_dim(dim, self.ndim), slice(start, end, step))
     _write(out[where], src, "slice_scatter")
     return out
@@ -418,7 +419,7 @@ def slice_scatter(
 def diagonal_scatter(
     self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:
-    out = np.array(self, order="C")
+    out = clone(self)
     _write(diagonal(out, offset, dim1, dim2), src, "diagonal_scatter")
     return out
 

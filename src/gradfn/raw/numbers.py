@@ -66,6 +66,12 @@ def wide(self: Array) -> Array:
     return self.astype(np.float32) if self.dtype.char in HALF else self
 
 
+def row_major(self: Array) -> Array:
+    """`self`, copied unless it is contiguous, where PyTorch's result is contiguous whatever the
+    layout of the input."""
+    return np.asarray(self, order="C")
+
+
 def narrow_as(result: Array, self: Array) -> Array:
     """What was computed from `wide(self)`, in the precision of `self`."""
     return result.astype(self.dtype) if self.dtype.char in HALF else result

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..shapes import wrap_dim, wrap_dims
 from .copying import to_copy
-from .numbers import Array, narrow_as, refuse, wide
+from .numbers import Array, narrow_as, refuse, row_major, wide
 
 __all__ = [
     "all",
@@ -101,12 +101,12 @@ def sum(
 ) -> Array:
     if dtype is None and self.dtype.kind in "fc" and self.dtype.itemsize > 2:
         axes = None if dim is None else axes_of(dim, np.ndim(self))
-        return np.add.reduce(self, axes, keepdims=keepdim, out=...)
+        return row_major(np.add.reduce(self, axes, keepdims=keepdim, out=...))
     self = _accumulating(self, dtype)
     values = wide(self)
     axes = axes_of(dim, self.ndim)
     total = np.add.reduce(values, axes, values.dtype, keepdims=keepdim, out=...)
-    return narrow_as(total, self)
+    return narrow_as(row_major(total), self)
 
 
 def nansum(
@@ -166,7 +166,7 @@ def prod_dim(
     axes = (one_dim("prod", dim, self.ndim),)[: self.ndim]
     values = wide(self)
     product = np.multiply.reduce(values, axes, values.dtype, keepdims=keepdim, out=...)
-    return narrow_as(product, self)
+    return narrow_as(row_major(product), self)
 
 
 def _moments(
@@ -183,7 +183,7 @@ def _moments(
         squares = np.square(deviation, out=...)
     freedom = np.maximum(size - (1 if correction is None else correction), 0)
     total = np.add.reduce(squares, axes, keepdims=keepdim, out=...)
-    variance = np.divide(total, freedom.astype(total.dtype), out=...)
+    variance = np.divide(row_major(total), freedom.astype(total.dtype), out=...)
     return variance, centre if keepdim else centre.squeeze(axes)
 
 
@@ -281,7 +281,7 @@ def vector_norm(
     else:
         result = np.add.reduce(np.power(size, ord, out=...), axes, keepdims=keepdim, out=...)
         result = np.power(result, 1 / ord, out=...)
-    return narrow_as(result, self)
+    return narrow_as(row_major(result), self)
 
 
 def dist(self: Array, other: Array, p: float = 2) -> Array:
@@ -301,7 +301,8 @@ def renorm(self: Array, p: float, dim: int, maxnorm: float) -> Array:
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     norm = vector_norm(wide(self), p, others(dim, self.ndim), True)
-    return narrow_as(self * np.where(norm > maxnorm, maxnorm / (norm + RENORM_EPSILON), 1), self)
+    scaled = self * np.where(norm > maxnorm, maxnorm / (norm + RENORM_EPSILON), 1)
+    return narrow_as(row_major(scaled), self)
 
 
 def others(dim: int, ndim: int) -> tuple[int, ...]:
@@ -324,7 +325,7 @@ def _extreme(
     axes = axes_of(dim, self.ndim)
     nonempty(name, self, () if dim in (None, ()) else axes, RuntimeError)
     refuse(kernel, self, "c")
-    return ufunc.reduce(self, axes, keepdims=keepdim, out=...)  # type: ignore[no-any-return]
+    return row_major(ufunc.reduce(self, axes, keepdims=keepdim, out=...))
 
 
 def aminmax(self: Array, *, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
@@ -404,12 +405,12 @@ def all(self: Array, dim: Dims = None, keepdim: bool = False) -> Array:
 def _truth(ufunc: np.ufunc, self: Array, dim: Dims, keepdim: bool) -> Array:
     """Unlike sums, these reduce nothing over ``dim=()``; uint8 stays uint8."""
     axes = () if isinstance(dim, Sequence) and not dim else axes_of(dim, self.ndim)
-    result: Array = ufunc.reduce(self != 0, axes, keepdims=keepdim, out=...)
+    result = row_major(ufunc.reduce(self != 0, axes, keepdims=keepdim, out=...))
     return result.astype(np.uint8) if self.dtype == np.uint8 else result
 
 
 def count_nonzero(self: Array, dim: Dims = None) -> Array:
-    return np.add.reduce(self != 0, axes_of(dim, self.ndim), dtype=np.int64, out=...)
+    return row_major(np.add.reduce(self != 0, axes_of(dim, self.ndim), dtype=np.int64, out=...))
 
 
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from .elementwise import logaddexp
-from .numbers import Array, narrow_as, refuse, wide
+from .numbers import Array, narrow_as, refuse, row_major, wide
 from .reduction import cast, one_dim
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp", "recurrence", "shift"]
@@ -34,7 +34,7 @@ def _accumulated(
         self = self.astype(np.int64, copy=False)
     if not self.ndim:
         return self.copy()
-    values = wide(self)
+    values = row_major(wide(self))
     return narrow_as(ufunc.accumulate(values, axis, values.dtype), self)
 
 
@@ -52,6 +52,7 @@ def _running(name: str, ufunc: np.ufunc, self: Array, dim: int) -> tuple[Array, 
     refuse(f"{name}_cpu", self, "c")
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
+    self = row_major(self)
     values = ufunc.accumulate(self, axis)
     along = np.arange(self.shape[axis]).reshape([-1] + [1] * (self.ndim - 1 - axis))
     seen = np.where((self == values) | (self != self), along, 0)
@@ -64,8 +65,8 @@ def logcumsumexp(self: Array, dim: int) -> Array:
     if not self.ndim:
         return self.copy()
     if self.dtype.kind == "f":
-        return narrow_as(np.logaddexp.accumulate(wide(self), axis), self)
-    out = np.empty_like(self)
+        return narrow_as(np.logaddexp.accumulate(row_major(wide(self)), axis), self)
+    out = np.empty(self.shape, self.dtype)
     rows = np.moveaxis(out, axis, 0)
     for i, total in enumerate(accumulate(np.moveaxis(self, axis, 0), logaddexp)):
         rows[i] = total

@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..shapes import Shape, wrap_dim
 from .indexing import add_at, check_index_op, check_range
-from .numbers import Array
+from .numbers import Array, row_major
 
 
 def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
@@ -19,7 +19,7 @@ def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) ->
         return np.empty(index.shape, self.dtype)
     if not self.ndim or not index.ndim:
         return np.broadcast_to(self.reshape(-1)[:1], index.size).reshape(index.shape).copy()
-    return np.take_along_axis(_corner(self, index.shape, dim), index, dim)
+    return row_major(np.take_along_axis(_corner(self, index.shape, dim), index, dim))
 
 
 def _check_gather(name: str, self: Array, dim: int, index: Array, src: Any = None) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import wrap_dim, wrap_dims
-from .numbers import Array
+from .copying import clone
+from .numbers import Array, row_major
 from .views import EVERYTHING, diagonal, slice_dim, split, split_with_sizes
 
 
@@ -35,7 +36,7 @@ def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
         dtype = _common_dtype(tensors)
     kept = [array for array in tensors if array.shape != (0,)]  # PyTorch skips these
     try:
-        return np.concatenate(kept, dim, dtype=dtype, casting="unsafe")
+        return row_major(np.concatenate(kept, dim, dtype=dtype, casting="unsafe"))
     except (ValueError, IndexError) as error:
         return _unjoined(tensors, kept, dim, dtype, error)
 
@@ -116,7 +117,7 @@ def unrepeat(g: Array, shape: Sequence[int], repeats: Sequence[int]) -> Array:
 
 def flip(self: Array, dims: Sequence[int]) -> Array:
     axes = wrap_dims(tuple(dims), self.ndim) if len(dims) else ()
-    return np.flip(self, axes).copy() if self.ndim else self.copy()
+    return clone(np.flip(self, axes)) if self.ndim else self.copy()
 
 
 def roll(self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
@@ -125,14 +126,14 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
             raise RuntimeError(
                 f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
             )
-        return np.roll(self, shifts[0])
+        return np.roll(row_major(self), shifts[0])
     if len(shifts) != len(dims):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
     if not self.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return np.roll(self, tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
+    return np.roll(row_major(self), tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
 
 
 def rot90(self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
@@ -157,12 +158,12 @@ def _check_matrix(self: Array, name: str) -> None:
 
 def tril(self: Array, diagonal: int = 0) -> Array:
     _check_matrix(self, "tril")
-    return np.tril(self, diagonal)
+    return np.tril(row_major(self), diagonal)
 
 
 def triu(self: Array, diagonal: int = 0) -> Array:
     _check_matrix(self, "triu")
-    return np.triu(self, diagonal)
+    return np.triu(row_major(self), diagonal)
 
 
 def diagonal_backward(

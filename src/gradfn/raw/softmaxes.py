@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..shapes import wrap_dim
-from .numbers import Array, narrow_as, refuse, wide
+from .numbers import Array, narrow_as, refuse, row_major, wide
 from .reduction import Dims, axes_of, one_dim
 
 __all__ = ["log_softmax", "log_softmax_backward", "logsumexp", "softmax", "softmax_backward"]
@@ -45,7 +45,7 @@ def _shifted(name: str, self: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
     """`self` less its maximum along `dim`."""
     axes = (one_dim(name, dim, self.ndim),)[: self.ndim]
     refuse(f"{name}_kernel_impl", self, "biuc")
-    values = wide(self)
+    values = row_major(wide(self))
     top = np.maximum.reduce(values, axes, keepdims=True, initial=-np.inf, out=...)
     return np.subtract(values, top, out=...), axes
 
@@ -59,4 +59,4 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool = False) -> Array:
     top = np.where(np.isfinite(top), top, 0).astype(values.real.dtype)
     total = np.add.reduce(np.exp(values - top), axes, keepdims=True, out=...)
     result = np.add(np.log(total), top, out=...)
-    return narrow_as(result if keepdim else result.squeeze(axes), self)
+    return narrow_as(row_major(result if keepdim else result.squeeze(axes)), self)

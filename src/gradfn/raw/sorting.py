@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .copying import laid_out
 from .numbers import Array, refuse
 from .reduction import nonempty, one_dim, picked
 
@@ -41,8 +42,8 @@ def sort(self: Array, dim: int = -1, descending: bool = False) -> Pair:
         raise RuntimeError("Sort does not support complex dtypes on CPU")
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
-    indices = np.ascontiguousarray(order(self, axis, descending))
-    return np.take_along_axis(self, indices, axis), indices
+    indices = order(self, axis, descending)
+    return laid_out(np.take_along_axis(self, indices, axis), self), laid_out(indices, self)
 
 
 def argsort(self: Array, dim: int = -1, descending: bool = False) -> Array:
