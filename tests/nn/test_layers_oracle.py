@@ -63,6 +63,8 @@ ELEMENTWISE = """
 """
 
 LAYERS: list[tuple[str, ...]] = [
+    ("GLU()", "x(2, 4)"),
+    ("GLU(0)", "x(2, 4)"),
     ("AlphaDropout(0.4)", "x(4, 3)"),
     ("AlphaDropout(0.4, inplace=True)", "x(4, 3) * 1"),
     ("AlphaDropout(1.0)", "x(4, 3)"),

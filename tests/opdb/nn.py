@@ -70,6 +70,22 @@ OPS = [
     activation("tanhshrink", dtypes=FRACTION + INT),
     activation("mish"),
     op(
+        F + "glu",
+        [
+            sample(x(2, 4)),
+            sample(x(4, 3), 0),
+            sample(x(3, 4, layout="transposed"), dim=1),
+            sample(x(2, 0)),
+        ],
+        "f",
+        dtypes=FLOAT,
+        errors=(
+            error(RuntimeError, "Halving dimension must be even", x(3)),
+            error(RuntimeError, "glu does not support scalars", x()),
+            error(IndexError, "Dimension out of range", x(2, 4), 2),
+        ),
+    ),
+    op(
         F + "threshold",
         [sample(x(2, 3, away=(0.25,)), 0.25, 2.0), sample(x(), 0.5, 3.0), sample(x(0, 2), 1.0, 0)],
         "f",

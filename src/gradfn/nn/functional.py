@@ -68,6 +68,7 @@ from ..ops.dropouts import dropout1d, dropout2d, dropout3d
 from ..ops.dropouts import dropout_functional as dropout
 from ..ops.dropouts import feature_alpha_dropout_functional as feature_alpha_dropout
 from ..ops.embeddings import embedding, one_hot
+from ..ops.gating import glu
 from ..ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -133,6 +134,7 @@ __all__ = [
     "feature_alpha_dropout",
     "gaussian_nll_loss",
     "gelu",
+    "glu",
     "group_norm",
     "hardshrink",
     "hardsigmoid",

@@ -13,6 +13,7 @@ from .elementwise import *
 from .embeddings import *
 from .fft import *
 from .filling import *
+from .gating import *
 from .indexing import *
 from .loss import *
 from .normalization import *
