@@ -287,7 +287,7 @@ def nanmedian(input: Tensor, dim: int = UNSET, keepdim: bool = False, **names: A
     """The lower median of the elements that are not NaN: see `median`.
 
     >>> import gradfn
-    >>> gradfn.nanmedian(gradfn.tensor([1.0, float("nan"), 3.0]))
+    >>> gradfn.nanmedian(gradfn.tensor([1.0, gradfn.nan, 3.0]))
     tensor(1.)
     """
     if dim is UNSET and not (keepdim or names):

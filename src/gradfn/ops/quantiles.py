@@ -60,7 +60,7 @@ def nanquantile(
     """The quantiles of the elements that are not NaN: see `quantile`.
 
     >>> import gradfn
-    >>> gradfn.nanquantile(gradfn.tensor([1.0, float("nan"), 3.0]), 0.5)
+    >>> gradfn.nanquantile(gradfn.tensor([1.0, gradfn.nan, 3.0]), 0.5)
     tensor(2.)
     """
     dim = dim if axis is None else axis

@@ -64,7 +64,7 @@ nansum = op(
     doc="""The sum of the elements that are not NaN. As `sum` otherwise.
 
     >>> import gradfn
-    >>> gradfn.nansum(gradfn.tensor([1.0, float("nan")]))
+    >>> gradfn.nansum(gradfn.tensor([1.0, gradfn.nan]))
     tensor(1.)
     """,
 )
@@ -281,7 +281,7 @@ def nanmean(
     """The mean of the elements that are not NaN. As `mean` otherwise.
 
     >>> import gradfn
-    >>> gradfn.nanmean(gradfn.tensor([1.0, float("nan"), 3.0]))
+    >>> gradfn.nanmean(gradfn.tensor([1.0, gradfn.nan, 3.0]))
     tensor(2.)
     """
     if not (input.is_floating_point() or input.is_complex()):
