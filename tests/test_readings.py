@@ -15,7 +15,6 @@ from gradfn.ops.families import tangent_rule
 from gradfn.ops.symbols import Symbol, derivative, derivative_text
 from opdb.measure import EXPECTED_WARNINGS, to_numpy
 
-
 pytestmark = [pytest.mark.filterwarnings(text) for text in EXPECTED_WARNINGS]
 
 

@@ -18,6 +18,7 @@ from . import (
     conversion,
     fft,
     indexing,
+    layers,
     linalg,
     losses,
     matmul,
@@ -46,6 +47,7 @@ FAMILIES = (
     linalg,
     fft,
     nn,
+    layers,
     losses,
     conversion,
 )

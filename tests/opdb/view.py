@@ -33,7 +33,7 @@ OPS = [
             ),
         ),
     ),
-    op("view_as", [sample(x(2, 3), Array((3, 2), grad=False))], "m"),
+    op("view_as", [sample(x(2, 3), Array((3, 2), grad=False))], "m", rows=("identity",)),
     op(
         "reshape",
         [

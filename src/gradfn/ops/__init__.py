@@ -8,7 +8,6 @@ from types import ModuleType
 
 from . import forward, subscript
 from .activation import *
-from .aten import aten
 from .activation import (
     hardshrink_backward,
     hardtanh_backward,
@@ -19,6 +18,7 @@ from .adaptive import *
 from .adaptive import resample
 from .arithmetic import *
 from .arithmetic import div_mode
+from .aten import aten
 from .classification import *
 from .classification import label_counts, nll_loss_backward
 from .classification import nll_of as nll_loss

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from .. import raw
-from ..autograd.variable import Variable
 from ..shapes import broadcast_shapes
 from .checking import checked
 from .declare import op

@@ -67,9 +67,9 @@ orgqr = op(
     `torch.linalg.householder_product` and `torch.orgqr`.
 
     >>> import gradfn
-    >>> gradfn.linalg.householder_product(gradfn.zeros(2, 1), gradfn.tensor([2.0]))
+    >>> gradfn.linalg.householder_product(gradfn.ones(2, 1), gradfn.tensor([2.0]))
     tensor([[-1.],
-            [ 0.]])
+            [-2.]])
     """,
 )
 

@@ -155,7 +155,8 @@ def _covering(size: int, parts: int) -> Array:
     """The positions of each part in a row, the last repeated in those that are shorter."""
     starts, stops = part_bounds(size, parts)
     longest = int((stops - starts).max(initial=0))
-    return np.minimum(starts[:, None] + np.arange(longest), stops[:, None] - 1)
+    covering: Array = np.minimum(starts[:, None] + np.arange(longest), stops[:, None] - 1)
+    return covering
 
 
 def to_planes(self: Array, index: Array, sizes: Sequence[int]) -> Array:

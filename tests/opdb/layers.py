@@ -1,0 +1,139 @@
+"""Convolutions, pooling, normalisation, padding and resampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .core import Sample, sample, x
+from .families import op
+
+F = "nn.functional."
+REAL = ("float64", "float32")
+
+
+def layer(name: str, *samples: Sample, **fields: Any) -> Any:
+    """A function of `nn.functional` that has no other form."""
+    return op(F + name, samples, "f", dtypes=REAL, refuses_as_pytorch=False, **fields)
+
+
+def distinct(*shape: int) -> Any:
+    """A tensor whose elements differ, so that a maximum has a derivative."""
+    size = 1
+    for extent in shape:
+        size *= extent
+    values = [((13 * i) % size) / size for i in range(size)]
+    nested: Any = values
+    for extent in reversed(shape[1:]):
+        nested = [nested[i : i + extent] for i in range(0, len(nested), extent)]
+    return x(values=nested)
+
+
+OPS = [
+    layer(
+        "conv1d",
+        sample(x(2, 2, 5), x(3, 2, 2), x(3)),
+        sample(x(2, 4), x(2, 1, 3), None, stride=2, padding=1, groups=2),
+        sample(x(1, 1, 5), x(1, 1, 2), padding="same", dilation=2),
+        rows=("convolution", "convolution_input", "convolution_weight"),
+    ),
+    layer(
+        "conv2d",
+        sample(x(1, 2, 3, 4), x(2, 2, 2, 2), x(2)),
+        sample(x(1, 2, 4, 3), x(2, 1, 2, 1), None, (2, 1), (1, 0), 1, 2),
+    ),
+    layer("conv3d", sample(x(1, 1, 2, 3, 2), x(2, 1, 1, 2, 2), x(2))),
+    layer("conv_transpose1d", sample(x(1, 2, 3), x(2, 2, 2), x(2), 2, 1, 1)),
+    layer("conv_transpose2d", sample(x(1, 2, 2, 3), x(2, 1, 2, 2), None, stride=2)),
+    layer("conv_transpose3d", sample(x(1, 1, 2, 1, 2), x(1, 1, 2, 2, 1))),
+    layer(
+        "max_pool1d",
+        sample(distinct(2, 2, 6), 2),
+        sample(distinct(1, 7), 3, stride=2, padding=1),
+    ),
+    layer(
+        "max_pool2d",
+        sample(distinct(1, 2, 4, 4), 2),
+        sample(distinct(1, 4, 5), (2, 3), stride=(1, 2), padding=(1, 1), ceil_mode=True),
+        rows=("max_pool2d_with_indices", "pick", "unpick"),
+    ),
+    layer("max_pool3d", sample(distinct(1, 1, 2, 4, 2), 2), rows=("max_pool3d_with_indices",)),
+    layer("avg_pool1d", sample(x(2, 1, 5), 2), sample(x(1, 6), 3, stride=2, padding=1)),
+    layer(
+        "avg_pool2d",
+        sample(x(1, 1, 4, 4), 2),
+        sample(x(1, 3, 5), (2, 3), stride=1, padding=1, count_include_pad=False),
+        rows=("avg_pool",),
+    ),
+    layer("avg_pool3d", sample(x(1, 1, 2, 4, 2), 2)),
+    layer("adaptive_avg_pool1d", sample(x(1, 2, 5), 3)),
+    layer("adaptive_avg_pool2d", sample(x(1, 1, 4, 5), (2, 3))),
+    layer("adaptive_avg_pool3d", sample(x(1, 1, 2, 3, 2), (1, 2, 2))),
+    layer("adaptive_max_pool1d", sample(distinct(1, 2, 5), 3)),
+    layer("adaptive_max_pool2d", sample(distinct(1, 1, 4, 5), (2, 3))),
+    layer("adaptive_max_pool3d", sample(distinct(1, 1, 2, 3, 2), (1, 2, 2))),
+    layer(
+        "batch_norm",
+        sample(x(4, 3), x(3, grad=False), x(3, low=0.5, grad=False), x(3), x(3)),
+        sample(x(3, 2, 2), None, None, x(2), x(2), training=True),
+        rows=("native_batch_norm",),
+    ),
+    layer("instance_norm", sample(x(2, 2, 3)), sample(x(2, 2, 3), None, None, x(2), x(2))),
+    layer(
+        "layer_norm",
+        sample(x(2, 3), (3,)),
+        sample(x(2, 2, 3), (2, 3), x(2, 3), x(2, 3)),
+        rows=("native_layer_norm",),
+    ),
+    layer(
+        "group_norm",
+        sample(x(2, 4, 3), 2),
+        sample(x(1, 4, 3), 2, x(4), x(4)),
+        rows=("native_group_norm",),
+    ),
+    layer("rms_norm", sample(x(2, 3), (3,)), sample(x(2, 3), (3,), x(3))),
+    layer("local_response_norm", sample(x(1, 4, 3), 2)),
+    layer(
+        "pad",
+        sample(x(2, 3), (1, 2)),
+        sample(x(2, 3), (1, -1, 0, 2), value=1.5),
+        sample(x(1, 2, 4), (1, 2), "reflect"),
+        sample(x(1, 2, 4), (1, 2), "replicate"),
+        sample(x(1, 2, 4), (1, 2), "circular"),
+        sample(x(1, 3, 3), (1, 1, 0, 2), "reflect"),
+        sample(x(1, 3, 3), (1, 1, 0, 2), "replicate"),
+        sample(x(1, 2, 2, 2), (1, 0, 0, 1, 1, 1), "reflect"),
+        sample(x(1, 2, 2, 2), (1, 0, 0, 1, 1, 1), "replicate"),
+        rows=(
+            "constant_pad_nd",
+            *(f"{mode}_pad{n}d" for mode in ("reflection", "replication") for n in (1, 2, 3)),
+        ),
+    ),
+    layer(
+        "interpolate",
+        sample(x(1, 1, 3), 5),
+        sample(x(1, 1, 3), 5, mode="nearest-exact"),
+        sample(x(1, 1, 3), 5, mode="linear"),
+        sample(x(1, 1, 2, 3), (3, 4)),
+        sample(x(1, 1, 2, 3), (3, 4), mode="nearest-exact"),
+        sample(x(1, 1, 2, 3), scale_factor=2, mode="bilinear", align_corners=True),
+        sample(x(1, 1, 4, 4), (2, 3), mode="bilinear", antialias=True),
+        sample(x(1, 1, 2, 3), (3, 4), mode="bicubic"),
+        sample(x(1, 1, 4, 4), (2, 3), mode="bicubic", antialias=True),
+        sample(x(1, 1, 1, 2, 2), (2, 3, 2)),
+        sample(x(1, 1, 1, 2, 2), (2, 3, 2), mode="nearest-exact"),
+        sample(x(1, 1, 1, 2, 2), (2, 3, 2), mode="trilinear"),
+        sample(x(1, 1, 4, 4), (2, 3), mode="area"),
+        rows=(
+            "resample",
+            "from_planes",
+            "to_planes",
+            "upsample_linear1d",
+            "upsample_bilinear2d",
+            "upsample_bilinear2d_aa",
+            "upsample_bicubic2d",
+            "upsample_bicubic2d_aa",
+            "upsample_trilinear3d",
+            *(f"upsample_nearest{kind}{n}d" for kind in ("", "_exact") for n in (1, 2, 3)),
+        ),
+    ),
+]
