@@ -15,6 +15,7 @@ from ..autograd.grad_mode import get_mode
 from ..raw.decompositions import INDEFINITE, ZERO_PIVOT
 from ..raw.matrices import check_info, check_square
 from . import return_types
+from .checking import checked
 from .declare import op
 
 if TYPE_CHECKING:
@@ -271,6 +272,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     return linalg_svd_of(A, full_matrices, driver=driver)
 
 
+@checked
 def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values of matrices, from the largest down, as `torch.linalg.svdvals`.
 
@@ -380,6 +382,7 @@ linalg_eig = op(
 )
 
 
+@checked
 def linalg_eigvals(input: Tensor) -> Tensor:
     """The complex eigenvalues of matrices, as `torch.linalg.eigvals`.
 

@@ -10,6 +10,7 @@ import numpy as np
 from .. import raw
 from ..raw.matrices import check_fraction, check_square
 from . import return_types
+from .checking import checked
 from .comparison import where
 from .declare import op
 from .decompositions import is_complex
@@ -129,6 +130,7 @@ def slogdet(input: Tensor) -> Any:
     return return_types.slogdet(linalg_slogdet(input))
 
 
+@checked
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinants of matrices (..., n, n); NaN for negative ones.
 

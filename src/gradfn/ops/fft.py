@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .. import dtypes, raw
 from ..raw.fft import BY_ROOT, BY_SIZE, UNSCALED
 from ..shapes import wrap_dim
+from .checking import checked
 from .complexes import conj, conj_physical
 from .conversion import to
 from .declare import op
@@ -184,6 +185,7 @@ def _to_real(
     return fft_c2r(input, (dim,), _normalization(norm, forward), size)
 
 
+@checked
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The sums of ``x[j] * exp(-2j pi j k / n)`` along `dim`, as `torch.fft.fft`.
 
@@ -197,6 +199,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     return _from_complex("fft", input, n, dim, norm, True)
 
 
+@checked
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `fft`, divided by n unless `norm` says otherwise, as `torch.fft.ifft`.
 
@@ -207,6 +210,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _from_complex("ifft", input, n, dim, norm, False)
 
 
+@checked
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """`fft` of a real input, of which only the first ``n // 2 + 1`` are kept: they tell the rest.
 
@@ -219,6 +223,7 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _from_real("rfft", input, n, dim, norm, True)
 
 
+@checked
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `rfft`, of size `n`, by default even, as `torch.fft.irfft`.
 
@@ -229,6 +234,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return _to_real("irfft", input, n, dim, norm, False)
 
 
+@checked
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """`fft` of what is Hermitian and has a real transform, from its first half.
 
@@ -241,6 +247,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _to_real("hfft", input, n, dim, norm, True)
 
 
+@checked
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `hfft`, as `torch.fft.ihfft`.
 
@@ -310,6 +317,7 @@ def _to_real_n(
     return fft_c2r(conj(input), (dims[-1],), scale, size)
 
 
+@checked
 def fftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`fft` over several dimensions, by default all, trimmed or padded to sizes `s`.
 
@@ -323,11 +331,13 @@ def fftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = Non
     return _from_complex_n(input, s, dim, norm, True)
 
 
+@checked
 def ifftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `fftn`, as `torch.fft.ifftn`."""
     return _from_complex_n(input, s, dim, norm, False)
 
 
+@checked
 def rfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`fftn` of a real input, of which half of the last dimension is kept, as `torch.fft.rfftn`."""
     input = _as_real("rfftn", input)
@@ -336,16 +346,19 @@ def rfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = No
     return fft_r2c(_resized(input, dims, sizes), tuple(dims), _normalization(norm, True), True)
 
 
+@checked
 def irfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `rfftn`, whose last size is by default even, as `torch.fft.irfftn`."""
     return _to_real_n("irfftn", input, s, dim, norm, False)
 
 
+@checked
 def hfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`hfft` over the last dimension and `fft` over the others, as `torch.fft.hfftn`."""
     return _to_real_n("hfftn", input, s, dim, norm, True)
 
 
+@checked
 def ihfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`, as `torch.fft.ihfftn`."""
     input = _as_real("ihfftn", input)
@@ -361,36 +374,43 @@ def ihfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = N
 LAST_TWO = (-2, -1)
 
 
+@checked
 def fft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`fftn` over two dimensions, as `torch.fft.fft2`."""
     return fftn(input, s, dim, norm)
 
 
+@checked
 def ifft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`ifftn` over two dimensions, as `torch.fft.ifft2`."""
     return ifftn(input, s, dim, norm)
 
 
+@checked
 def rfft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`rfftn` over two dimensions, as `torch.fft.rfft2`."""
     return rfftn(input, s, dim, norm)
 
 
+@checked
 def irfft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`irfftn` over two dimensions, as `torch.fft.irfft2`."""
     return irfftn(input, s, dim, norm)
 
 
+@checked
 def hfft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`hfftn` over two dimensions, as `torch.fft.hfft2`."""
     return hfftn(input, s, dim, norm)
 
 
+@checked
 def ihfft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`ihfftn` over two dimensions, as `torch.fft.ihfft2`."""
     return ihfftn(input, s, dim, norm)
 
 
+@checked
 def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """`input` with frequency 0 moved to the middle, as `torch.fft.fftshift`.
 
@@ -402,6 +422,7 @@ def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
     return roll(input, [input.shape[d] // 2 for d in dims], dims)
 
 
+@checked
 def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """The inverse of `fftshift`, as `torch.fft.ifftshift`.
 

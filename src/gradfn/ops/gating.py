@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import raw
 from ..shapes import wrap_dim
+from .checking import checked
 from .declare import op
 
 __all__: list[str] = []
@@ -33,6 +34,7 @@ glu_row = op(
 )
 
 
+@checked
 def glu(input: Any, dim: int = -1) -> Any:
     """``a * sigmoid(b)`` for the two halves a, b of the dimension `dim`.
 

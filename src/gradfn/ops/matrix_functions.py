@@ -12,6 +12,7 @@ from ..creation import eye, ones, zeros
 from ..raw.matrices import check_fraction, check_square
 from ..raw.solvers import tolerance
 from ..shapes import wrap_dim
+from .checking import checked
 from .declare import op
 from .decompositions import linalg_eigvalsh, linalg_svdvals
 from .joining import cat
@@ -201,6 +202,7 @@ def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
     return A.diagonal(offset, dim1, dim2)
 
 
+@checked
 def linalg_cond(input: Any, p: float | str | None = None) -> Any:
     """The condition numbers of matrices: the norm of each times that of its inverse.
 
@@ -235,6 +237,7 @@ def linalg_cond(input: Any, p: float | str | None = None) -> Any:
     return (size * matrix_norm(inverse, p)).nan_to_num(math.inf, math.inf, -math.inf)
 
 
+@checked
 def linalg_matrix_rank(
     A: Any,
     tol: Any = None,
