@@ -74,7 +74,7 @@ def backward(
     roots = _roots(started_at, grad_tensors, create_graph)
     by = here()
     for observer in observers:
-        observer(started_at, by)
+        observer(started_at, by.where)
     run_backward(roots, keep, create_graph, captured, accumulate=True, by=by)
 
 

@@ -20,7 +20,7 @@ from .hooks import call_post_hooks, call_pre_hooks, call_tensor_hooks
 from .node import Freed, Node
 from .passes import MOST_NESTED, NESTED_PER_THREAD, run_on_fresh_stack, running
 from .readings import Arrays, Captured, Tensors, on_tensors
-from .where import Where
+from .where import Place
 
 Root: TypeAlias = tuple[tuple[Node, int], object]  # an edge and the gradient that enters there
 
@@ -31,7 +31,7 @@ def run_backward(
     create_graph: bool,
     captured: Captured | None = None,
     accumulate: bool = True,
-    by: Where | None = None,
+    by: Place | None = None,
 ) -> None:
     """Propagate the gradients of `roots` through the graph.
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..dtypes import from_numpy
 from .hooks import NodeHooks, RemovableHandle
 from .memory import Memory, tick
-from .where import Where, decode, user_frame
+from .where import Place, Where, decode, user_frame
 
 if TYPE_CHECKING:
     from .variable import Variable
@@ -184,7 +184,7 @@ class Freed(Status):
 
     __slots__ = ("by",)
 
-    def __init__(self, by: Where | None) -> None:
+    def __init__(self, by: Place | None) -> None:
         self.by = by
 
     def node(self, node: Node) -> Node:

@@ -55,7 +55,21 @@ def decode(code: CodeType, lasti: int) -> Where:
     return Where(code.co_filename, line, code.co_qualname, text.strip())
 
 
-def here() -> Where:
+class Place(NamedTuple):
+    """An instruction of the user's program; it is decoded only when it is shown."""
+
+    code: CodeType
+    lasti: int
+
+    @property
+    def where(self) -> Where:
+        return decode(self.code, self.lasti)
+
+    def __str__(self) -> str:
+        return str(self.where)
+
+
+def here() -> Place:
     """The user's line that is running now."""
     frame = user_frame(2)
-    return decode(frame.f_code, frame.f_lasti)
+    return Place(frame.f_code, frame.f_lasti)
