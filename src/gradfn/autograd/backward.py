@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -243,7 +244,7 @@ def _root(tensor: Any, grad: Any, index: int, create_graph: bool) -> Root:
             )
         edge, shape, dtype = tensor.edge(), tensor._array.shape, tensor._array.dtype
     if grad is None:
-        if int(np.prod(shape)) != 1:
+        if math.prod(shape) != 1:
             raise RuntimeError(
                 "grad can be implicitly created only for scalar outputs: this one has shape "
                 f"{list(shape)}; give a gradient of that shape, or reduce it first"
