@@ -87,11 +87,15 @@ cfloat, cdouble, bool = _dtypes.complex64, _dtypes.complex128, _dtypes.bool_
 newaxis = None
 
 # Imported when first used.
-_LATER = frozenset({"_C", "accelerator", "backends", "cuda", "lens", "mps", "utils", "xpu"})
+_LATER = frozenset(
+    {"_C", "accelerator", "backends", "cuda", "func", "lens", "mps", "scipy", "utils", "xpu"}
+)
 _missing = _missing_from(__name__)
 
 
 def __getattr__(name: str) -> _Any:
     if name in _LATER:
         return _import_module(f".{name}", __name__)
+    if name == "vmap":
+        return _import_module(".func", __name__).vmap
     return _missing(name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from . import dtypes, fromdata
+from .autograd.batching import for_each
 from .autograd.grad_mode import get_mode
 from .autograd.node import Array
 from .autograd.variable import Variable
@@ -64,6 +65,11 @@ class Options(TypedDict, total=False):
 
 def made(name: str, array: Array, options: Options) -> Tensor:
     """The tensor over a new `array`, as `options` want it; `name` is the function's, for errors."""
+    return as_wanted(name, Variable.wrap(array), options)
+
+
+def as_wanted(name: str, tensor: Any, options: Options) -> Tensor:
+    """The new `tensor` as `options` want it."""
     if options:
         for word in options:
             if word not in Options.__annotations__:
@@ -73,14 +79,13 @@ def made(name: str, array: Array, options: Options) -> Tensor:
         if (out := options.get("out")) is not None:
             refuse_gradients(name, [out])
             _check_out(out, options.get("dtype"))
-            return written(name, out, array)
-    tensor: Tensor = Variable.wrap(array)
+            return written(name, out, tensor._array)
     if get_mode().inference:
         tensor._inference = True
     if options.get("requires_grad"):
-        check_differentiable(array.dtype)
+        check_differentiable(tensor._array.dtype)
         tensor.requires_grad_()
-    return tensor
+    return tensor  # type: ignore[no-any-return]
 
 
 def check_differentiable(dtype: np.dtype[Any]) -> None:
@@ -423,11 +428,13 @@ def like(name: str, input: Any, options: Options) -> Array:
     return empty_dense(array.shape, numpy_dtype(options, input.dtype), axes)
 
 
+@for_each
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """An uninitialised tensor of the shape and dtype of `input`."""
     return made("empty_like", like("empty_like", input, options), options)
 
 
+@for_each
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Zeros of the shape and dtype of `input`.
 
@@ -439,6 +446,7 @@ def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     return made("zeros_like", array, options)
 
 
+@for_each
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Ones of the shape and dtype of `input`.
 
@@ -450,6 +458,7 @@ def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     return made("ones_like", array, options)
 
 
+@for_each
 def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
     """A tensor of the shape and dtype of `input`, filled with a number.
 
@@ -462,6 +471,7 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
     return made("full_like", array, options)
 
 
+@for_each
 def new_tensor(self: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
     """A copy of `data` as a tensor of this one's dtype."""
     if isinstance(data, Variable):
@@ -470,26 +480,31 @@ def new_tensor(self: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
     return made("new_tensor", fromdata.copied(data, target), options)
 
 
+@for_each
 def new_zeros(self: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Zeros of this tensor's dtype."""
     return _sized("new_zeros", np.zeros, size, options, self.dtype)
 
 
+@for_each
 def new_ones(self: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Ones of this tensor's dtype."""
     return _sized("new_ones", np.ones, size, options, self.dtype)
 
 
+@for_each
 def new_empty(self: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """An uninitialised tensor of this one's dtype."""
     return _sized("new_empty", np.empty, size, options, self.dtype)
 
 
+@for_each
 def new_full(self: Tensor, size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:
     """A tensor of this one's dtype filled with a number."""
     return full(size, fill_value, **_in_dtype(self, options))
 
 
+@for_each
 def new_empty_strided(self: Tensor, size: Any, stride: Any, **options: Unpack[Options]) -> Tensor:
     """An uninitialised tensor of this one's dtype with the given strides."""
     return empty_strided(size, stride, **_in_dtype(self, options))

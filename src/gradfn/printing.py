@@ -8,6 +8,7 @@ adds what the numbers do not tell.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .autograd.batching import Batched
 from .autograd.forward_ad import unpack_dual
 from .dtypes import bool_, get_default_dtype, int64
 from .raw.numbers import Array
@@ -237,9 +239,18 @@ def tensor_text(t: Tensor, contents: str | None = None, *, name: str = "tensor")
     'tensor([2., 2.], grad_fn=<MulBackward0>)'
     """
     indent = len(name) + 1
+    if isinstance(t._array, Batched):
+        return _batch_text(t._array)
     if contents is None:
         contents = format_array(t._array, indent=indent)
     return _with_suffixes(f"{name}({contents}", _suffixes(t), indent) + ")"
+
+
+def _batch_text(array: Batched) -> str:
+    """What stands for each example inside vmap: the level, and the batch."""
+    values = textwrap.indent(repr(array.physical), "    ")
+    dim = 0 if array.batched else None
+    return f"BatchedTensor(lvl={array.level.number}, bdim={dim}, value=\n{values}\n)"
 
 
 def parameter_text(p: Tensor, *, name: str = "tensor") -> str:

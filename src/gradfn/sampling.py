@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from . import dtypes
-from .creation import Options, like, made, numpy_dtype, shape_of
+from .autograd.batching import drawn, is_batched
+from .autograd.node import Array
+from .creation import Options, as_wanted, like, numpy_dtype, shape_of
 from .ops.sampling import generator_of
 from .random import Generator
 from .raw import random
@@ -32,8 +39,7 @@ def rand(*size: Any, generator: Generator | None = None, **options: Unpack[Optio
     tensor([0.4963, 0.7682])
     """
     shape = shape_of("rand", size, options)
-    drawn = random.uniform(generator_of(generator), shape, numpy_dtype(options))
-    return made("rand", drawn, options)
+    return _filled("rand", shape, options, random.uniform, generator)
 
 
 def randn(*size: Any, generator: Generator | None = None, **options: Unpack[Options]) -> Tensor:
@@ -44,8 +50,7 @@ def randn(*size: Any, generator: Generator | None = None, **options: Unpack[Opti
     tensor([ 1.5410, -0.2934])
     """
     shape = shape_of("randn", size, options)
-    drawn = random.normal(generator_of(generator), shape, numpy_dtype(options))
-    return made("randn", drawn, options)
+    return _filled("randn", shape, options, random.normal, generator)
 
 
 def randint(
@@ -69,11 +74,9 @@ def randint(
             f"randint(): argument 'size' (position {len(bounds) + 1}) must be tuple of ints, not "
             f"{type(size).__name__}"
         )
-    numpy = numpy_dtype(options, dtypes.int64)
     shape = shape_of("randint", (size,))
-    return made(
-        "randint", random.randint(generator_of(generator), shape, numpy, low, high), options
-    )
+    draw = partial(random.randint, low=low, high=high)
+    return _filled("randint", shape, options, draw, generator, dtypes.int64)
 
 
 def _bounds(name: str, bounds: list[Any], low: Any, high: Any) -> tuple[int, int]:
@@ -101,28 +104,30 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Unpack[Op
         raise TypeError(
             f"randperm(): argument 'n' (position 1) must be int, not {type(n).__name__}"
         )
-    numpy = numpy_dtype(options, dtypes.int64)
-    return made("randperm", random.randperm(generator_of(generator), n.__index__(), numpy), options)
+
+    def draw(generator: Any, shape: tuple[int, ...], dtype: Any) -> Array:
+        orders = [
+            random.randperm(generator, shape[-1], dtype) for _ in range(math.prod(shape[:-1]))
+        ]
+        return np.reshape(orders, shape)
+
+    return _filled("randperm", (n.__index__(),), options, draw, generator, dtypes.int64)
 
 
 def rand_like(
     input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]
 ) -> Tensor:
     """Uniform numbers in [0, 1) in the shape and dtype of `input`."""
-    array = like("rand_like", input, options)
-    drawn = random.in_memory_order(random.uniform, generator_of(generator), array)
-    return made("rand_like", drawn, options)
+    return _like("rand_like", input, options, random.uniform, generator)
 
 
 def randn_like(
     input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]
 ) -> Tensor:
     """Standard normal numbers in the shape and dtype of `input`."""
-    array = like("randn_like", input, options)
-    drawn = random.in_memory_order(
-        random.normal, generator_of(generator), array, contiguous=array.flags.c_contiguous
-    )
-    return made("randn_like", drawn, options)
+    contiguous = like("randn_like", input, options).flags.c_contiguous
+    draw = partial(random.normal, contiguous=contiguous)
+    return _like("randn_like", input, options, draw, generator)
 
 
 def randint_like(
@@ -135,6 +140,34 @@ def randint_like(
 ) -> Tensor:
     """Integers in [low, high) in the shape and dtype of `input`; one bound alone is high."""
     low, high = _bounds("randint_like", list(bounds), low, high)
-    array = like("randint_like", input, options)
-    drawn = random.in_memory_order(random.randint, generator_of(generator), array, low, high)
-    return made("randint_like", drawn, options)
+    draw = partial(random.randint, low=low, high=high)
+    return _like("randint_like", input, options, draw, generator)
+
+
+Draw = Callable[..., Array]  # of a generator, a shape and a dtype
+
+
+def _filled(
+    name: str,
+    shape: tuple[int, ...],
+    options: Options,
+    draw: Draw,
+    generator: Generator | None,
+    default: dtypes.dtype | None = None,
+) -> Tensor:
+    """A new tensor of numbers that `draw` gives."""
+    source = generator_of(generator)
+    like = np.empty(shape, numpy_dtype(options, default))
+    numbers = drawn(lambda like: draw(source, like.shape, like.dtype), like)
+    return as_wanted(name, numbers, options)
+
+
+def _like(
+    name: str, input: Tensor, options: Options, draw: Draw, generator: Generator | None
+) -> Tensor:
+    """Numbers that `draw` gives, in the order of the memory of `input`."""
+    source = generator_of(generator)
+    array = like(name, input, options)
+    if is_batched(input._array):
+        array = input._array.astype(array.dtype)
+    return as_wanted(name, drawn(lambda a: random.in_memory_order(draw, source, a), array), options)

@@ -384,7 +384,7 @@ class Tensor(Variable):
     def __bool__(self) -> bool:
         array = self._array
         if array.size == 1:
-            return bool(array.item())
+            return bool(array if array.ndim == 0 else array.item())
         if array.size == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         raise RuntimeError(

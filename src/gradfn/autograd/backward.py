@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import from_numpy
+from .batching import vmap_level
 from .engine import Root, run_backward
 from .grad_mode import set_grad_enabled
 from .node import Node
@@ -145,7 +146,7 @@ def _batched(
     grad_tensors: Tensors | None,
     keep: bool,
 ) -> list[Any]:
-    """``gradients(grads, keep_graph)`` for each entry of the batch `grad_tensors`, stacked."""
+    """``gradients(grads, keep_graph)`` for all entries of the batch `grad_tensors`, stacked."""
     batches: list[Any] = [None] * len(tensors)
     if grad_tensors is not None:
         batches = _listed(grad_tensors)
@@ -156,11 +157,10 @@ def _batched(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension: the leading ones of grad_outputs"
         )
-    last = sizes[0] - 1
-    entries = zip(*(batch.unbind(0) for batch in batches), strict=True)
-    rows = [gradients(entry, keep or index < last) for index, entry in enumerate(entries)]
-    columns = zip(*rows, strict=True)
-    return [None if any(g is None for g in column) else stacked(column) for column in columns]
+    level = vmap_level(sizes[0])
+    with level.entered():
+        found = gradients([level.batch(batch) for batch in batches], keep)
+    return [None if g is None else level.result(g) for g in found]
 
 
 def _batch_size(tensor: Any, grads: Any, index: int) -> int:

@@ -17,6 +17,7 @@ from weakref import WeakSet
 
 from ..raw.strided import geometry
 from ..raw.views import storage, storage_offset_of, zeros_laid_as
+from .batching import is_batched
 from .grad_mode import Mode, ModeChange, get_mode, set_mode
 from .node import Array, Node
 from .variable import Variable
@@ -32,28 +33,48 @@ __all__ = [
 
 
 class Dual:
-    """What a level knows of a tensor: its tangent, and the base whose tangent it is a view of."""
+    """What a level knows of a tensor: its tangent, and the base whose tangent it is a view of.
+    `below` is what other levels know."""
 
-    __slots__ = ("__weakref__", "base", "level", "tangent")
+    __slots__ = ("__weakref__", "base", "below", "level", "tangent")
 
-    def __init__(self, level: Level, tangent: Any, base: Any) -> None:
+    def __init__(self, level: Level, tangent: Any, base: Any, below: Dual | None = None) -> None:
         self.level = level
         self.tangent = tangent
         self.base = base
+        self.below = below
 
     def without_tangent(self) -> Dual:
         """The same place among views."""
-        return Dual(self.level, None, self.base)
+        return Dual(self.level, None, self.base, self.below)
+
+    def at(self, level: Level) -> Dual | None:
+        """What `level` knows."""
+        dual: Dual | None = self
+        while dual is not None and dual.level is not level:
+            dual = dual.below
+        return dual
+
+    def besides(self, level: Level) -> Dual | None:
+        """What open levels other than `level` know."""
+        below = None if self.below is None else self.below.besides(level)
+        if self.level is level or self.level.closed:
+            return below
+        dual = Dual(self.level, self.tangent, self.base, below)
+        self.level.duals.add(dual)
+        return dual
 
 
 class Level:
     """An open dual level; called in place of every operator."""
 
     number = 0
+    closed = False
     apply: ClassVar[Callable[..., Any]]  # set by ops/forward.py
 
-    def __init__(self, outer: Callable[..., Any] | None) -> None:
+    def __init__(self, outer: Callable[..., Any] | None, below: Level | None = None) -> None:
         self.outer = outer  # who intercepted operators before
+        self.below = below  # the level that this one is inside of
         self.duals: WeakSet[Dual] = WeakSet()
         self.node: Node | None = None  # the first that the operator running now has recorded
 
@@ -62,17 +83,21 @@ class Level:
 
     def close(self) -> None:
         """Drop all tangents."""
+        self.closed = True
         for dual in list(self.duals):
             dual.tangent = dual.base = None
 
     def recorded(self, node: Node) -> None:
         """Called for each new node."""
-        if self.node is None:
-            self.node = node
+        level: Level | None = self
+        while level is not None:
+            if level.node is None:
+                level.node = node
+            level = level.below
 
     def _known(self, tensor: Any) -> Dual | None:
         dual: Dual | None = tensor._dual
-        return dual if dual is not None and dual.level is self else None
+        return None if dual is None else dual.at(self)
 
     def base_of(self, tensor: Any) -> Any:
         """The tensor of whose tangent this one's is a view, or None."""
@@ -81,7 +106,9 @@ class Level:
 
     def attach(self, tensor: Any, tangent: Any, base: Any) -> None:
         """Let `tensor` carry `tangent`, a view of the tangent of `base` unless that is None."""
-        tensor._dual = dual = Dual(self, tangent, base)
+        known: Dual | None = tensor._dual
+        below = None if known is None else known.besides(self)
+        tensor._dual = dual = Dual(self, tangent, base, below)
         self.duals.add(dual)
 
     def follow(self, view: Any, viewed: Any) -> None:
@@ -145,7 +172,7 @@ def same_layout(one: Array, other: Array) -> bool:
     """Whether two arrays lie alike in memories of the same size."""
     if one.shape != other.shape:
         return False
-    if not one.size:
+    if not one.size or is_batched(one) or is_batched(other):
         return True
     steps = zip(one.strides, other.strides, one.shape, strict=True)
     scale, other_scale = one.itemsize, other.itemsize
@@ -175,6 +202,33 @@ def without_tangents(mode: Mode) -> Mode:
     """`mode` with forward mode turned off."""
     level = open_level(mode)
     return mode if level is None else mode.replace(forward=False, intercept=level.outer)
+
+
+@contextmanager
+def nested_level() -> Iterator[Level]:
+    """A level inside of whatever levels are open, for function transforms."""
+    mode = get_mode()
+    level = Level(mode.intercept, mode.level)
+    set_mode(mode.replace(level=level, intercept=level, forward=True))
+    try:
+        yield level
+    finally:
+        set_mode(mode)
+        level.close()
+
+
+def carry_tangents(source: Any, target: Any) -> Any:
+    """Let `target`, another tensor of the same values, carry all tangents that `source` has."""
+    level = get_mode().level
+    levels = []
+    while level is not None:
+        levels.append(level)
+        level = level.below
+    for level in reversed(levels):
+        tangent = level.tangent_of(source)
+        if tangent is not None:
+            level.attach(target, tangent, None)
+    return target
 
 
 class UnpackedDualTensor(NamedTuple):

@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dtypes
+from .batched_function import batched_forward
+from .batching import Vmap
 from .custom_jvp import push_forward, tangents_of
 from .forward_ad import open_level, without_tangents
 from .grad_mode import GRAD, ModeChange, get_mode, set_mode
@@ -285,6 +287,15 @@ class Function(metaclass=FunctionMeta):
             "forward mode AD."
         )
 
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """The results for a batch, and where its dimension is in them: ``(output, out_dims)``.
+        To be overridden, unless `generate_vmap_rule` is True."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap static method "
+            "or set generate_vmap_rule=True."
+        )
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and record it."""
@@ -302,9 +313,15 @@ class Function(metaclass=FunctionMeta):
         ctx.next = tuple(t.edge() if t.requires_grad and recorded else None for t in inputs)
         level = open_level(mode)
         tangents = [] if level is None else tangents_of(level, args)
-        set_mode(without_tangents(mode).replace(grad=False))
+        inner = without_tangents(mode)
+        set_mode(inner.replace(grad=False))
         try:
-            if separate:
+            if isinstance(inner.intercept, Vmap) and any(map(inner.intercept.owns, inputs)):
+                if not separate:
+                    raise RuntimeError(_NO_SETUP)
+                output = batched_forward(cls, inner.intercept, args, mode.grad)
+                cls.setup_context(ctx, args, output)
+            elif separate:
                 output = cls.forward(*args)
                 cls.setup_context(ctx, args, output)
             else:
@@ -322,6 +339,12 @@ class Function(metaclass=FunctionMeta):
             if mode is not GRAD:
                 mode.recorded(ctx)
         return wrapped[0] if single else tuple(wrapped)
+
+
+_NO_SETUP = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
+    "...), it must override the setup_context staticmethod."
+)
 
 
 def _with_defaults(

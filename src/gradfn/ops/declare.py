@@ -74,6 +74,7 @@ class Operator:
         view: bool = False,
         joint: Formula | None = None,
         tangent: Any = None,
+        batch: Any = None,
         **formulas: Formula,
     ) -> None:
         self.overload, self.parameters = _parse(signature, set(formulas))
@@ -94,6 +95,7 @@ class Operator:
         self.joint = joint
         self.formulas = formulas
         self.tangent = tangent
+        self.batch = batch
         self.forms: dict[str, Function] = {}
         self.node_class: type[Any] | None = None
         for formula in self.every_formula():
@@ -171,7 +173,8 @@ def op(signature: str, *, doc: str | None = None, **row: Any) -> Any:
     the first argument, `results` names several results (or is a named tuple of return_types), of
     which those among `constants` have no gradient.
     `joint` computes the gradients of all tensor arguments at once, as a tuple. `tangent` says how
-    the operator carries tangents: see families.py. Arguments are annotated
+    the operator carries tangents: see families.py; `batch` how it computes with batches inside
+    vmap, where its declaration does not tell: see batching.py. Arguments are annotated
     ``Tensor``, ``Optional``, ``Tensors`` or ``Mask`` (a tensor that is not promoted) where no
     formula shows that they are tensors.
     """

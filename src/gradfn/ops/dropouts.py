@@ -7,7 +7,8 @@ import warnings
 from typing import Any
 
 from .. import raw
-from ..autograd.variable import Variable
+from ..autograd.batching import drawn
+from ..creation import zeros_like
 from ..random import default_generator
 from .arithmetic import add, add_, mul, mul_
 from .checking import checked
@@ -56,8 +57,8 @@ def _noise(input: Any, p: float, train: bool) -> Any:
             f"result type Float can't be cast to the desired output type {input.dtype.scalar_name}"
         )
     if p == 1:
-        return Variable.wrap(raw.zeros_like(array))
-    return Variable.wrap(raw.dropout_noise(default_generator, array, p))
+        return zeros_like(input)
+    return drawn(lambda like: raw.dropout_noise(default_generator, like, p), array)
 
 
 @checked

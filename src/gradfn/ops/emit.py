@@ -47,9 +47,7 @@ def form(operator: Operator, kind: str) -> Callable[..., Any]:
     scope: dict[str, Any] = {"__name__": "gradfn.ops", "__file__": filename}
 
     def become(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        real = emit(operator, kind, name, filename, scope)
-        function.__code__ = real.__code__
-        function.__defaults__, function.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
+        _realise(function, operator, kind, filename)
         return function(*args, **kwargs)
 
     function = FunctionType(_first_call.__code__, scope, name)
@@ -59,6 +57,25 @@ def form(operator: Operator, kind: str) -> Callable[..., Any]:
     function.__dict__.update(operator=operator, __signature__=public_signature(operator))
     operator.forms[kind] = function
     return function
+
+
+def _realise(function: FunctionType, operator: Operator, kind: str, filename: str) -> None:
+    """Give a form its code."""
+    real = emit(operator, kind, function.__name__, filename, function.__globals__)
+    function.__code__ = real.__code__
+    function.__defaults__, function.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
+
+
+def with_kernel(operator: Operator, kind: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The form of `operator` with another kernel in the place of its own."""
+    function = form(operator, kind)
+    assert isinstance(function, FunctionType)
+    if function.__code__ is _first_call.__code__:
+        _realise(function, operator, kind, function.__globals__["__file__"])
+    scope = function.__globals__ | {"KERNEL": kernel}
+    changed = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+    changed.__kwdefaults__ = function.__kwdefaults__
+    return changed
 
 
 def _first_call(*args: Any, **kwargs: Any) -> Any:

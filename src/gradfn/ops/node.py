@@ -61,7 +61,7 @@ class OperatorNode(Node):
             variable = edge[0].variable
             if variable._array is array:
                 return variable
-        return self._dual(Variable.wrap(np.asarray(array), edge, memory), array)
+        return self._dual(Variable.wrap(np.asanyarray(array), edge, memory), array)
 
     def _dual(self, tensor: Any, array: Array) -> Any:
         """`tensor` with the tangent that it had when its `array` was saved."""

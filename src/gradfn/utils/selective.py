@@ -5,14 +5,13 @@ from __future__ import annotations
 import enum
 from collections import defaultdict, deque
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeAlias
 
 from ..autograd.grad_mode import ModeChange
 from ..autograd.memory import Memory
 from ..autograd.variable import Variable
 from ..ops.declare import Operator
-from ..ops.emit import FUNCTION, INPLACE, form
+from ..ops.emit import FUNCTION, INPLACE, form, with_kernel
 
 
 class CheckpointPolicy(enum.Enum):
@@ -88,11 +87,7 @@ class _Interception(ModeChange):
             )
         value, versions = self.kept[operator].popleft()
         self.check(operator, versions)
-        function = form(operator, kind)
-        assert isinstance(function, FunctionType)
-        scope = function.__globals__ | {"KERNEL": lambda *args, **options: value}
-        replayed = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
-        replayed.__kwdefaults__ = function.__kwdefaults__
+        replayed = with_kernel(operator, kind, lambda *args, **options: value)
         return replayed(*positional, **keywords)
 
     def check(self, operator: Operator, versions: list[tuple[Memory, int]]) -> None:

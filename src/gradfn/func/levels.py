@@ -1,0 +1,92 @@
+"""Tensors at the edge of a transform: what goes in and comes out of one.
+
+Note [Transforms keep no levels]: a gradient is asked for with respect to a tensor that `grad` or
+`vjp` has made itself, with its own node, so that nested transforms cannot take one variable's
+derivative for another's. What comes out is connected to what it depends on outside, and to nothing
+of the transform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..autograd.batching import Vmap, innermost_level
+from ..autograd.forward_ad import carry_tangents
+from ..autograd.grad_mode import get_mode, no_grad
+from ..autograd.node import AccumulateGrad, Node
+from ..autograd.variable import Variable
+from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+
+def with_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """`tree` with its tensors changed."""
+    return tree_map(lambda leaf: change(leaf) if isinstance(leaf, Variable) else leaf, tree)
+
+
+def fresh(tensor: Any) -> Any:
+    """The variable to differentiate by: of the values of `tensor`, and recorded where that is."""
+    if get_mode().grad and tensor._edge is not None:
+        return tensor.view_as(tensor)
+    level = innermost_level()
+    with no_grad():
+        inside = tensor if level is None else level.lift(tensor)
+    made = Variable.wrap(inside._array, None, inside.memory())
+    return carry_tangents(tensor, made).requires_grad_()
+
+
+def taken_out(tree: Any, variables: Iterable[Any]) -> Any:
+    """`tree` with tensors that depend on nothing but `variables` cut off from the graph."""
+    own = {variable.edge()[0] for variable in variables}
+
+    def take(tensor: Any) -> Any:
+        if tensor._edge is None or depends_outside([tensor], own):
+            return tensor
+        made = Variable.wrap(tensor._array, None, tensor.memory())
+        made._dual = tensor._dual
+        return made
+
+    return with_leaves(tree, take)
+
+
+def depends_outside(tensors: Iterable[Any], own: set[Node]) -> bool:
+    """Whether something other than the leaves `own` is behind `tensors` in the graph."""
+    stack = [t.edge()[0] for t in tensors if t._edge is not None]
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if node in own:
+            if not isinstance(node, AccumulateGrad):
+                return True
+            continue
+        if isinstance(node, AccumulateGrad):
+            return True
+        for edge in node.next:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                stack.append(edge[0])
+    return False
+
+
+def is_recorded_outside() -> bool:
+    """Whether a vmap level that is open here computes with tensors that require a gradient."""
+    level: Any = get_mode().intercept
+    while level is not None:
+        if isinstance(level, Vmap) and level.differentiable:
+            return True
+        level = getattr(level, "outer", None)
+    return False
+
+
+def flat_tensors(tree: Any, refuse: Callable[[Any], Exception]) -> tuple[list[Any], Any]:
+    """The leaves of `tree`, all of them tensors, and its structure."""
+    flat, spec = tree_flatten(tree)
+    for leaf in flat:
+        if not isinstance(leaf, Variable):
+            raise refuse(leaf)
+    return flat, spec
+
+
+def rebuilt(flat: Iterable[Any], spec: Any) -> Any:
+    """The leaves `flat` in the structure `spec`."""
+    return tree_unflatten(list(flat), spec)

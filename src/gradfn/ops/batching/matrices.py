@@ -1,0 +1,156 @@
+"""Batching rules of products and of linear algebra: leading dimensions are batches anyway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .calls import Call
+from .rules import aligned, batches
+
+batches("linalg_cholesky_ex", "cholesky", "linalg_matrix_exp", "linalg_det", "linalg_slogdet")(
+    aligned
+)
+batches("linalg_inv_ex", "linalg_qr", "linalg_svd", "linalg_eigh", "linalg_eig")(aligned)
+batches("linalg_lu_factor_ex", "linalg_lu", "cholesky_inverse", "linalg_pinv", "cofactors")(aligned)
+batches("linalg_householder_product", "geqrf", "cofactors_tangent")(aligned)
+
+
+def _pair(call: Call, first: str, second: str) -> tuple[Any, Any]:
+    """Two inputs, lined up behind the batch."""
+    rank = max(call.rank(first), call.rank(second))
+    return call.aligned(first, rank), call.aligned(second, rank)
+
+
+@batches("mm", "bmm")
+def _product(call: Call) -> Any:
+    a, b = _pair(call, "self", "mat2")
+    return a @ b
+
+
+@batches("mv")
+def _by_vector(call: Call) -> Any:
+    return (call["self"] @ call["vec"].unsqueeze(-1)).squeeze(-1)
+
+
+@batches("dot")
+def _dot(call: Call) -> Any:
+    return _inner(call["self"], call["tensor"])
+
+
+@batches("vdot")
+def _vdot(call: Call) -> Any:
+    return _inner(call["self"].conj(), call["other"])
+
+
+def _inner(a: Any, b: Any) -> Any:
+    return (a.unsqueeze(-2) @ b.unsqueeze(-1)).squeeze(-1).squeeze(-1)
+
+
+def _plus(call: Call, product: Any, rank: int) -> Any:
+    """``beta * self + alpha * product``; beta = 0 ignores what self holds."""
+    alpha, beta = call["alpha"], call["beta"]
+    scaled = product if alpha == 1 else product * alpha
+    if beta == 0:
+        return scaled
+    added = call.aligned("self", rank)
+    return scaled + (added if beta == 1 else added * beta)
+
+
+@batches("addmm")
+def _addmm(call: Call) -> Any:
+    return _plus(call, call["mat1"] @ call["mat2"], 2)
+
+
+@batches("addmv")
+def _addmv(call: Call) -> Any:
+    return _plus(call, (call["mat"] @ call["vec"].unsqueeze(-1)).squeeze(-1), 1)
+
+
+@batches("baddbmm")
+def _baddbmm(call: Call) -> Any:
+    return _plus(call, call["batch1"] @ call["batch2"], 3)
+
+
+@batches("addbmm")
+def _addbmm(call: Call) -> Any:
+    return _plus(call, (call["batch1"] @ call["batch2"]).sum(-3), 2)
+
+
+@batches("addr")
+def _addr(call: Call) -> Any:
+    return _plus(call, call["vec1"].unsqueeze(-1) * call["vec2"].unsqueeze(-2), 2)
+
+
+@batches("linalg_cross")
+def _cross(call: Call) -> Any:
+    a, b = _pair(call, "self", "other")
+    rank = max(call.rank("self"), call.rank("other"))
+    dim = call["dim"]
+    return call.run(self=a, other=b, dim=dim if dim < 0 else dim - rank)
+
+
+def _columns(call: Call, matrix: str, right: str) -> tuple[Any, Any, bool]:
+    """A matrix and its right-hand sides, lined up; whether these are vectors."""
+    shape_a, shape_b = (_example_shape(call, name) for name in (matrix, right))
+    vector = len(shape_b) == 1 or (len(shape_b) == len(shape_a) - 1 and shape_b == shape_a[:-1])
+    b = call[right].unsqueeze(-1) if vector else call[right]
+    rank = max(len(shape_a), len(shape_b) + vector)
+    pairs = ((call[matrix], call.batched[matrix]), (b, call.batched[right]))
+    lined = []
+    for tensor, batched in pairs:
+        if batched:
+            missing = rank - (tensor.ndim - 1)
+            tensor = tensor.reshape(call.size, *[1] * missing, *tensor.shape[1:])
+        lined.append(tensor)
+    return lined[0], lined[1], vector
+
+
+def _example_shape(call: Call, name: str) -> tuple[int, ...]:
+    return tuple(call[name].shape[call.batched[name] :])
+
+
+@batches("linalg_solve_ex")
+def _solved(call: Call) -> Any:
+    a, b, vector = _columns(call, "A", "B")
+    rank = max(a.ndim, b.ndim)
+    a, b = (t.expand(*[1] * (rank - t.ndim), *t.shape) if t.ndim < rank else t for t in (a, b))
+    result, *rest = call.run(A=a, B=b)
+    return [result.squeeze(-1) if vector else result, *rest]
+
+
+@batches("linalg_solve_triangular")
+def _solved_triangular(call: Call) -> Any:
+    a, b = _pair(call, "self", "B")
+    return call.run(self=a, B=b)
+
+
+@batches("triangular_solve")
+def _solved_triangular_old(call: Call) -> Any:
+    b, a = _pair(call, "self", "A")
+    return call.run(self=b, A=a)
+
+
+@batches("cholesky_solve")
+def _solved_by_cholesky(call: Call) -> Any:
+    b, factor = _pair(call, "self", "input2")
+    return call.run(self=b, input2=factor)
+
+
+@batches("block_diag")
+def _blocks(call: Call) -> Any:
+    pairs = zip(call["tensors"], call.batched["tensors"], strict=True)
+    blocks = [call.fronted(tensor, batched) for tensor, batched in pairs]
+    blocks = [b.reshape(call.size, *[1] * (3 - b.ndim), *b.shape[1:]) for b in blocks]
+    rows, columns = (sum(b.shape[dim] for b in blocks) for dim in (1, 2))
+    result = blocks[0].new_zeros(call.size, rows, columns)
+    row = column = 0
+    for block in blocks:
+        _, height, width = block.shape
+        result = result.slice_scatter(
+            result[:, row : row + height].slice_scatter(block, 2, column, column + width),
+            1,
+            row,
+            row + height,
+        )
+        row, column = row + height, column + width
+    return result
