@@ -18,7 +18,7 @@ LAYERS = [
     "creation fromdata interop printing random ranges serialization storage",
     "ops",
     "legacy lowrank queries sampling tensor",
-    "_C accelerator backends cuda fft func linalg mps nn optim special utils xpu",
+    "_C accelerator backends cuda fft func linalg mps nn optim scipy special utils xpu",
     "lens",
     "compat",
     "cli",

@@ -1,0 +1,17 @@
+"""Derivatives for scientific computing: SciPy's solvers on functions of tensors, and what is
+computed from derivatives."""
+
+from .coloring import Coloring as Coloring
+from .coloring import color_hessian as color_hessian
+from .coloring import color_jacobian as color_jacobian
+from .minimization import minimize as minimize
+from .operators import hessian_operator as hessian_operator
+from .operators import jacobian_operator as jacobian_operator
+from .packing import ravel as ravel
+from .roots import least_squares as least_squares
+from .roots import root as root
+from .roots import root_scalar as root_scalar
+from .sparsity import hessian_sparsity as hessian_sparsity
+from .sparsity import jacobian_sparsity as jacobian_sparsity
+from .sparsity import sparse_hessian as sparse_hessian
+from .sparsity import sparse_jacobian as sparse_jacobian
