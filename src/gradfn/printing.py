@@ -248,8 +248,9 @@ def tensor_text(t: Tensor, contents: str | None = None, *, name: str = "tensor")
 
 def _batch_text(array: Batched) -> str:
     """What stands for each example inside vmap: the level, and the batch."""
-    values = textwrap.indent(repr(array.physical), "    ")
-    dim = 0 if array.batched else None
+    dim = array.dim if array.batched else None
+    values = array.physical.movedim(0, dim) if dim else array.physical
+    values = textwrap.indent(repr(values), "    ")
     return f"BatchedTensor(lvl={array.level.number}, bdim={dim}, value=\n{values}\n)"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .batching import Batched
 from .grad_mode import ModeChange
 from .node import Node
 
@@ -89,6 +90,8 @@ def _show_forward_stack(node: Node) -> None:
 def _check_nan(node: Node, grads: tuple[Any, ...]) -> None:
     for index, grad in enumerate(grads):
         array = getattr(grad, "_array", grad)
+        while isinstance(array, Batched):
+            array = array.physical._array
         if array is not None and np.isnan(array).any():
             raise RuntimeError(
                 f"Function '{node.name()}' returned nan values in its {index}th output. "

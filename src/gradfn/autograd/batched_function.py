@@ -38,33 +38,43 @@ def batched_forward(cls: type[Function], level: Vmap, args: tuple[Any, ...], gra
         )
     physical, flags = taken_out(level, args)
     with level.left(), ModeChange(grad=grad):
-        if not by_user:
-            generated, made_flags = _generated(cls, level.size, level.randomness, flags)
-            outputs = generated.apply(*physical)
-            dims: Any = made_flags
-        else:
-            in_dims = tuple(0 if flag else None for flag in flags)
-            info = VmapInfo(level.size, level.randomness)
-            answer = cls.vmap(info, in_dims, *physical)
-            if not isinstance(answer, tuple) or len(answer) != 2:
-                raise RuntimeError(
-                    f"The {cls.__name__} vmap staticmethod must return (output, out_dims), but "
-                    f"returned {type(answer).__name__}"
-                )
-            outputs, out_dims = answer
-            several = isinstance(outputs, tuple)
-            dims = list(out_dims) if isinstance(out_dims, tuple) else [out_dims]
-            if several and len(dims) == 1:
-                dims = dims * len(outputs)
-            fronted = [
-                x if d is None else x.movedim(d, 0)
-                for x, d in zip(outputs if several else [outputs], dims, strict=True)
-            ]
-            outputs = tuple(fronted) if several else fronted[0]
-            dims = [d is not None for d in dims]
+        if by_user:
+            return _by_user(cls, level, args)
+        generated, made_flags = _generated(cls, level.size, level.randomness, flags)
+        outputs = generated.apply(*physical)
     if isinstance(outputs, tuple):
-        return tuple(put_in(level, outputs, dims))
-    return put_in(level, [outputs], dims)[0]
+        return tuple(put_in(level, outputs, made_flags))
+    return put_in(level, [outputs], made_flags)[0]
+
+
+def _by_user(cls: type[Function], level: Vmap, args: tuple[Any, ...]) -> Any:
+    """The results by the user's `vmap`, which gets batches as the caller of vmap has them."""
+    from ..func.mapping import broadcast_to
+    from ..utils._pytree import tree_flatten, tree_unflatten
+
+    flat, spec = tree_flatten(args)
+    given = [level.given(v) if isinstance(v, Variable) else (v, None) for v in flat]
+    in_dims = tree_unflatten([dim for _, dim in given], spec)
+    info = VmapInfo(level.size, level.randomness)
+    answer = cls.vmap(info, in_dims, *tree_unflatten([v for v, _ in given], spec))
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise RuntimeError(
+            f"Expected the {cls.__name__} vmap staticmethod to have two returns, an output and "
+            "out_dims with pytree structure compatible with the output. Got a "
+            f"{type(answer).__name__}"
+        )
+    outputs, out_dims = answer
+    results, structure = tree_flatten(outputs)
+    dims = broadcast_to(out_dims, structure)
+    if dims is None:
+        raise RuntimeError(
+            f"The {cls.__name__} vmap staticmethod returned an incompatible (outputs, out_dims) "
+            f"tuple. Expected out_dims={out_dims} to be compatible with the structure of "
+            f"`output`, which is {structure}."
+        )
+    pairs = zip(results, dims, strict=True)
+    made = [x if d is None else level.batch(x.movedim(d, 0)) for x, d in pairs]
+    return tree_unflatten(made, structure)
 
 
 def taken_out(level: Vmap, values: Any) -> tuple[list[Any], list[bool]]:

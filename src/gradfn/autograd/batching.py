@@ -80,16 +80,30 @@ class Vmap:
         array = tensor._array
         return type(array) is Batched and array.level is self
 
-    def batch(self, physical: Any, batched: bool = True) -> Any:
+    def owns_any(self, tree: Any) -> bool:
+        """Whether one of the tensors of a structure stands inside this level."""
+        from ..utils._pytree import tree_leaves
+
+        return any(isinstance(leaf, Variable) and self.owns(leaf) for leaf in tree_leaves(tree))
+
+    def batch(self, physical: Any, batched: bool = True, dim: int = 0) -> Any:
         """The tensor that stands for each example of `physical`; with `batched` false, for all of
-        `physical` in every example."""
+        `physical` in every example. `dim` is where the caller of vmap had the batch."""
         if physical._edge is not None:
             self.differentiable = True
-        return Variable.wrap(Batched.of(self, physical, batched))
+        return Variable.wrap(Batched.of(self, physical, batched, dim))
 
     def lift(self, tensor: Any) -> Any:
         """`tensor` inside this level."""
         return tensor if self.owns(tensor) else self.batch(tensor, batched=False)
+
+    def given(self, tensor: Any) -> tuple[Any, int | None]:
+        """What `tensor` stands for as the caller of vmap has it, and its batch dimension."""
+        physical, batched = self.physical(tensor)
+        if not batched:
+            return physical, None
+        dim = tensor._array.dim
+        return physical.movedim(0, dim) if dim else physical, dim
 
     def result(self, tensor: Any, dim: int = 0) -> Any:
         """The batch of what `tensor` stands for, outside of the level, along `dim`."""
@@ -117,14 +131,15 @@ class Batched(np.ndarray[Any, Any]):
     level: Vmap
     physical: Any  # a Variable
     batched: bool
+    dim: int
 
     @classmethod
-    def of(cls, level: Vmap, physical: Any, batched: bool) -> Batched:
+    def of(cls, level: Vmap, physical: Any, batched: bool, dim: int = 0) -> Batched:
         array = physical._array
         if batched:  # the first example shows where each lies in memory
             array = array[0, ...] if len(array) else np.empty(array.shape[1:], array.dtype)
         made: Batched = np.ndarray.view(array, cls)
-        made.level, made.physical, made.batched = level, physical, batched
+        made.level, made.physical, made.batched, made.dim = level, physical, batched, dim
         return made
 
     def _with(self, change: Callable[[Any], Any]) -> Batched:
@@ -271,5 +286,42 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
     return method
 
 
-for _name in ["all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress", "conj", "conjugate", "cumprod", "cumsum", "diagonal", "dot", "dump", "dumps", "fill", "flatten", "max", "mean", "min", "partition", "prod", "put", "repeat", "round", "searchsorted", "sort", "std", "sum", "take", "tobytes", "tofile", "trace", "var"]:
+for _name in [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argpartition",
+    "argsort",
+    "choose",
+    "clip",
+    "compress",
+    "conj",
+    "conjugate",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "dump",
+    "dumps",
+    "fill",
+    "flatten",
+    "max",
+    "mean",
+    "min",
+    "partition",
+    "prod",
+    "put",
+    "repeat",
+    "round",
+    "searchsorted",
+    "sort",
+    "std",
+    "sum",
+    "take",
+    "tobytes",
+    "tofile",
+    "trace",
+    "var",
+]:
     setattr(Batched, _name, _refusing(_name))

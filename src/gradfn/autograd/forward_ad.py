@@ -152,6 +152,8 @@ class Level:
             self.attach(tensor, tangent, base)
         else:
             whole = Variable.wrap(zeros_laid_as(base._array, base._array.dtype))
+            if is_batched(tangent._array):
+                whole = tangent._array.repeated(whole)
             self.attach(base, whole, None)
             part = whole._window(geometry(base._array, tensor._array))
             part.copy_(tangent)

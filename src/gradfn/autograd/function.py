@@ -300,6 +300,7 @@ class Function(metaclass=FunctionMeta):
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and record it."""
         separate = cls.setup_context is not Function.setup_context
+        given_by_name = kwargs
         if separate:
             args = _with_defaults(cls.forward, args, kwargs)
             kwargs = {}
@@ -316,9 +317,14 @@ class Function(metaclass=FunctionMeta):
         inner = without_tangents(mode)
         set_mode(inner.replace(grad=False))
         try:
-            if isinstance(inner.intercept, Vmap) and any(map(inner.intercept.owns, inputs)):
+            if isinstance(inner.intercept, Vmap) and inner.intercept.owns_any(args):
                 if not separate:
                     raise RuntimeError(_NO_SETUP)
+                if any(isinstance(value, Variable) for value in given_by_name.values()):
+                    raise NotImplementedError(
+                        f"Run-time dispatch of kwarg-only Tensor args of {cls.__name__} inside of "
+                        "vmap: give them by position"
+                    )
                 output = batched_forward(cls, inner.intercept, args, mode.grad)
                 cls.setup_context(ctx, args, output)
             elif separate:

@@ -11,8 +11,17 @@ from ..autograd.backward import grad as gradients_of
 from ..autograd.forward_ad import check_size, nested_level
 from ..autograd.grad_mode import enable_grad
 from ..autograd.variable import Variable
-from ..utils._pytree import tree_flatten, tree_map
-from .levels import flat_tensors, fresh, rebuilt, taken_out, with_leaves
+from ..utils._pytree import tree_flatten, tree_map, tree_structure
+from .levels import (
+    chosen_numbers,
+    flat_tensors,
+    fresh,
+    rebuilt,
+    split_aux,
+    taken_out,
+    tensors_returned,
+    with_leaves,
+)
 from .mapping import vmap
 
 Func = Callable[..., Any]
@@ -33,13 +42,14 @@ def jvp(
     """
     about = "jvp(f, primals, tangents)"
     flat, spec = _arguments(about, "primals", primals)
-    moves, move_spec = _arguments(about, "tangents", tangents)
+    move_spec = tree_structure(tangents)
     if spec != move_spec:
         raise RuntimeError(
             f"{about}: Expected primals and tangents to have the same python structure. For "
             "example, if primals is a tuple of 3 tensors, tangents also must be. Got primals with "
             f"structure {spec} and tangents with structure {move_spec}"
         )
+    moves, _ = _arguments(about, "tangents", tangents)
     for primal, tangent in zip(flat, moves, strict=True):
         check_size(primal, tangent)
     with nested_level() as level:
@@ -49,21 +59,8 @@ def jvp(
             level.give(dual, tangent if tangent.dtype == primal.dtype else tangent.to(primal.dtype))
             duals.append(dual)
         output = func(*rebuilt(duals, spec))
-        aux = None
-        if has_aux:
-            if not isinstance(output, tuple) or len(output) != 2:
-                raise RuntimeError(
-                    f"{about}: output of function f should be a tuple: (output, aux) if has_aux is "
-                    "True"
-                )
-            output, aux = output
-        outputs, out_spec = flat_tensors(
-            output,
-            lambda leaf: RuntimeError(
-                f"{about}: Expected f(*args) to return only tensors, got unsupported type "
-                f"{type(leaf)}"
-            ),
-        )
+        output, aux = split_aux(about, output, has_aux)
+        outputs, out_spec = tensors_returned(about, output)
         moved = [level.tangent_of(o) for o in outputs]
         made = [_without(level, o) for o in outputs]
         aux = with_leaves(aux, lambda tensor: _without(level, tensor))
@@ -98,11 +95,11 @@ def _arguments(about: str, name: str, given: Any) -> tuple[list[Any], Any]:
     flat, spec = flat_tensors(
         given,
         lambda leaf: RuntimeError(
-            f"{about}: Expected all {name} to be Tensors, got unsupported type {type(leaf)}"
+            f"{about}: Expected {name} to only contain Tensors, got unsupported type {type(leaf)}"
         ),
     )
     if not flat:
-        raise RuntimeError(f"{about}: Expected {name} to have non-empty Tensors: it is {given}")
+        raise RuntimeError(f"{about}: Expected at least one Tensor in {name}: it is {given}")
     return flat, spec
 
 
@@ -121,12 +118,7 @@ def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
     with enable_grad():
         output = func(*variables)
         flat, spec = tree_flatten(variables)
-        outputs, out_spec = flat_tensors(
-            output,
-            lambda leaf: RuntimeError(
-                f"linearize(f, *primals): expected f to return Tensors, got {type(leaf)}"
-            ),
-        )
+        outputs, out_spec = tensors_returned("linearize(f, *primals)", output)
         moving = [o for o in outputs if o.requires_grad]
         cotangents = [creation.zeros_like(o.detach()).requires_grad_() for o in moving]
         rows: list[Any] = [None] * len(flat)
@@ -185,12 +177,7 @@ def jacfwd(
 
     @functools.wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        numbers = (argnums,) if isinstance(argnums, int) else argnums
-        if not numbers or any(not -len(args) <= n < len(args) for n in numbers):
-            raise RuntimeError(
-                f"jacfwd: Got argnum={argnums}, but only {len(args)} positional inputs"
-            )
-        chosen = [n % len(args) for n in numbers]
+        chosen = chosen_numbers("jacfwd", argnums, len(args))
         primals = tuple(args[n] for n in chosen)
         flat, spec = _arguments("jacfwd(f, argnums)", "primals", primals)
 
@@ -201,12 +188,12 @@ def jacfwd(
             return func(*every, **kwargs)
 
         def push(basis: Any) -> Any:
-            output, *rest = jvp(of_chosen, primals, basis, has_aux=has_aux)
-            return rest[0], (output, *rest[1:])
+            _, *moved = jvp(of_chosen, primals, basis, has_aux=has_aux)
+            return tuple(moved)
 
-        basis = rebuilt(_basis(flat), spec)
-        columns, (output, *aux) = vmap(push, randomness=randomness, out_dims=(-1, None))(basis)
-        return _by_output(columns, flat, spec, isinstance(argnums, int), aux if has_aux else None)
+        columns, *aux = vmap(push, randomness=randomness)(rebuilt(_basis(flat), spec))
+        result = _by_output(columns, flat, spec, isinstance(argnums, int))
+        return (result, with_leaves(aux[0], lambda tensor: tensor[0])) if has_aux else result
 
     return jacobian
 
@@ -223,15 +210,14 @@ def _basis(flat: list[Any]) -> list[Any]:
     return made
 
 
-def _by_output(columns: Any, flat: list[Any], spec: Any, single: bool, aux: Any) -> Any:
+def _by_output(columns: Any, flat: list[Any], spec: Any, single: bool) -> Any:
     """Stacked columns cut into the derivatives of each output by each input."""
     sizes = [t.numel() for t in flat]
 
     def blocks(stacked: Any) -> Any:
-        parts = stacked.split(sizes, -1)
+        parts = stacked.movedim(0, -1).split(sizes, -1)
         pairs = zip(parts, flat, strict=True)
         made = rebuilt([p.reshape(*p.shape[:-1], *t.shape) for p, t in pairs], spec)
         return made[0] if single else made
 
-    result = tree_map(blocks, columns)
-    return result if aux is None else (result, *aux)
+    return tree_map(blocks, columns)

@@ -16,7 +16,7 @@ from ..autograd.forward_ad import carry_tangents
 from ..autograd.grad_mode import get_mode, no_grad
 from ..autograd.node import AccumulateGrad, Node
 from ..autograd.variable import Variable
-from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 
 def with_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
@@ -85,6 +85,53 @@ def flat_tensors(tree: Any, refuse: Callable[[Any], Exception]) -> tuple[list[An
         if not isinstance(leaf, Variable):
             raise refuse(leaf)
     return flat, spec
+
+
+def tensors_returned(about: str, output: Any) -> tuple[list[Any], Any]:
+    """The tensors of what a transformed function returned, and its structure."""
+    if output is None or tree_leaves(output) == []:
+        raise RuntimeError(
+            f"{about}: Expected f to be a function that has non-empty output (got output = "
+            f"{output})"
+        )
+    return flat_tensors(
+        output,
+        lambda leaf: RuntimeError(
+            f"{about}: Expected f(*args) to return only tensors, got unsupported type {type(leaf)}"
+        ),
+    )
+
+
+def split_aux(about: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
+    """What a transformed function returned, and the tensors that came with it."""
+    if not has_aux:
+        return output, None
+    if not isinstance(output, tuple) or len(output) != 2:
+        raise RuntimeError(
+            f"{about}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    for leaf in tree_leaves(output[1]):
+        if not isinstance(leaf, Variable):
+            raise RuntimeError(
+                f"{about}: Expected tensors, got unsupported type {type(leaf)} in aux"
+            )
+    return output
+
+
+def chosen_numbers(about: str, argnums: Any, count: int) -> list[int]:
+    """The arguments that `argnums` names, of `count`, from the front."""
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    if not isinstance(numbers, tuple) or not all(isinstance(n, int) for n in numbers):
+        raise RuntimeError(f"{about}: argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    if not numbers:
+        raise RuntimeError(f"{about}: argnums must be non-empty, got argnums={argnums}")
+    for n in numbers:
+        if not -count <= n < count:
+            raise RuntimeError(f"{about}: Got argnum={n}, but only {count} positional inputs")
+    wrapped = [n % count for n in numbers]
+    if len(set(wrapped)) < len(wrapped):
+        raise RuntimeError(f"{about}: argnums elements must be unique, got {argnums}")
+    return wrapped
 
 
 def rebuilt(flat: Iterable[Any], spec: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from ..autograd.batching import RANDOMNESS, Vmap, vmap_level
 from ..autograd.variable import Variable
 from ..ops.joining import cat
-from ..utils._pytree import TreeSpec, tree_flatten, tree_unflatten
+from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 
 Dims = Any  # an int or None, or a structure of them
 
@@ -101,7 +101,10 @@ def _inputs(
     dims = [_in_dim(about, arg, dim) for arg, dim in zip(flat, dims, strict=True)]
     sizes = [arg.shape[dim] for arg, dim in zip(flat, dims, strict=True) if dim is not None]
     if not sizes:
-        raise ValueError(f"{about}no input is mapped over: at least one in_dim must be an integer")
+        raise ValueError(
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): at least one Tensor must be mapped "
+            "over, and no in_dim is an integer"
+        )
     if len(set(sizes)) > 1:
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
@@ -146,7 +149,9 @@ def _mapped(
     """`func` called once inside a new level, and its results taken out of it."""
     level = vmap_level(size, randomness)
     pairs = zip(flat, dims, strict=True)
-    examples = [x if d is None else level.batch(x.movedim(d, 0)) for x, d in pairs]
+    examples = [
+        x if d is None else level.batch(x.movedim(d, 0) if d else x, dim=d) for x, d in pairs
+    ]
     with level.entered():
         outputs = func(*tree_unflatten(examples, spec), **kwargs)
     results, structure = tree_flatten(outputs)
@@ -156,6 +161,15 @@ def _mapped(
 
 
 def _out_dims(func: Callable[..., Any], out_dims: Dims, structure: TreeSpec) -> list[Any]:
+    for dim in tree_leaves(out_dims):
+        if not isinstance(dim, int) and dim is not None:
+            raise ValueError(
+                f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None "
+                "or a python collection of ints representing where in the outputs the vmapped "
+                "dimension should appear."
+            )
+    if structure.is_leaf() and isinstance(out_dims, tuple) and len(out_dims) == 1:
+        (out_dims,) = out_dims
     dims = broadcast_to(out_dims, structure)
     if dims is None:
         raise ValueError(
@@ -163,13 +177,6 @@ def _out_dims(func: Callable[..., Any], out_dims: Dims, structure: TreeSpec) -> 
             f"with the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} "
             f"but outputs has structure {structure}."
         )
-    for dim in dims:
-        if not isinstance(dim, int) and dim is not None:
-            raise ValueError(
-                f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None "
-                "or a python collection of ints representing where in the outputs the vmapped "
-                "dimension should appear."
-            )
     return dims
 
 

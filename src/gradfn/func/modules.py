@@ -59,7 +59,7 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
     """The parameters and the buffers of several modules of one class, stacked by name.
 
     For ``vmap(lambda p, b, x: functional_call(base, (p, b), x))``: an ensemble in one call.
-    RuntimeError where the modules differ in class or mode. PyTorch's `torch.func.stack_module_state`.
+    RuntimeError where the modules differ in class or mode. As `torch.func.stack_module_state`.
 
     >>> import gradfn
     >>> parameters, _ = stack_module_state([gradfn.nn.Linear(3, 2) for _ in range(4)])
@@ -86,8 +86,8 @@ def _stacked(tensors: list[Any]) -> Any:
     wanted = {t.requires_grad for t in tensors}
     if len(wanted) > 1:
         raise RuntimeError(
-            "Expected f(*args) of all models to agree: a parameter requires a gradient in some of "
-            "them only"
+            "Expected the parameters of a name to have the same .requires_grad in all models: one "
+            "requires a gradient in some of them only"
         )
     made = stack([t.detach() for t in tensors])
     return made.requires_grad_(wanted == {True})

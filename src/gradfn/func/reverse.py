@@ -13,12 +13,15 @@ from ..autograd.variable import Variable
 from ..ops.joining import cat
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map
 from .levels import (
+    chosen_numbers,
     depends_outside,
     flat_tensors,
     fresh,
     is_recorded_outside,
     rebuilt,
+    split_aux,
     taken_out,
+    tensors_returned,
     with_leaves,
 )
 from .mapping import vmap
@@ -61,9 +64,10 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
 
     @functools.wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
-        args, chosen = _variables(args, argnums)
+        about = "grad_and_value(f)(*args)"
+        args, chosen = _variables(about, args, argnums)
         with enable_grad():
-            output, aux = _split("grad_and_value(f)(*args)", func(*args, **kwargs), has_aux)
+            output, aux = split_aux(about, func(*args, **kwargs), has_aux)
         _check_scalar(output)
         variables = [v for v in tree_leaves(chosen) if isinstance(v, Variable)]
         grads = _pulled_back([output], variables, [None], keep=False)
@@ -87,22 +91,15 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     >>> pull(gradfn.tensor([1.0, 2.0]))
     (tensor([1., 2.]),)
     """
-    primals, chosen = _variables(primals, tuple(range(len(primals))))
-    with enable_grad():
-        output, aux = _split("vjp(f, *primals)", func(*primals), has_aux)
-    variables, spec = _tensors_of(chosen, "vjp(f, *primals): Expected all primals to be Tensors")
-    outputs, out_spec = flat_tensors(
-        output,
-        lambda leaf: RuntimeError(
-            "vjp(f, *primals): Expected f(*primals) to return only Tensors, got unsupported type "
-            f"{type(leaf)}"
-        ),
+    about = "vjp(f, *primals)"
+    primals = with_leaves(primals, fresh)
+    variables, spec = flat_tensors(
+        primals,
+        lambda leaf: RuntimeError(f"{about}: Expected all primals to be Tensors, got {type(leaf)}"),
     )
-    if not outputs:
-        raise RuntimeError(
-            "vjp(f, *primals): Expected f to be a function that has non-empty output (got output = "
-            f"{output})"
-        )
+    with enable_grad():
+        output, aux = split_aux(about, func(*primals), has_aux)
+    outputs, out_spec = tensors_returned(about, output)
 
     def pull(
         *cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
@@ -125,41 +122,14 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     return (made, pull, aux) if has_aux else (made, pull)
 
 
-def _variables(args: tuple[Any, ...], argnums: Argnums) -> tuple[tuple[Any, ...], Any]:
+def _variables(about: str, args: tuple[Any, ...], argnums: Argnums) -> tuple[Any, Any]:
     """The arguments with fresh variables in those of `argnums`, and these alone."""
-    numbers = (argnums,) if isinstance(argnums, int) else argnums
-    if not isinstance(numbers, tuple) or not all(isinstance(n, int) for n in numbers):
-        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
-    if not numbers and argnums == () and args:
-        raise RuntimeError("argnums must be non-empty")
-    for n in numbers:
-        if not -len(args) <= n < len(args):
-            raise RuntimeError(
-                f"Got argnum={n}, but only {len(args)} positional inputs: it must be one of them"
-            )
-    wrapped = [n % len(args) for n in numbers]
-    if len(set(wrapped)) < len(wrapped):
-        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    numbers = chosen_numbers(about, argnums, len(args))
     made = list(args)
-    for n in wrapped:
+    for n in numbers:
         made[n] = with_leaves(args[n], fresh)
-    chosen = made[wrapped[0]] if isinstance(argnums, int) else tuple(made[n] for n in wrapped)
+    chosen = made[numbers[0]] if isinstance(argnums, int) else tuple(made[n] for n in numbers)
     return tuple(made), chosen
-
-
-def _tensors_of(tree: Any, message: str) -> tuple[list[Any], Any]:
-    return flat_tensors(tree, lambda leaf: RuntimeError(f"{message}, got {type(leaf)}"))
-
-
-def _split(about: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
-    """The output and what comes with it."""
-    if not has_aux:
-        return output, None
-    if not isinstance(output, tuple) or len(output) != 2:
-        raise RuntimeError(
-            f"{about}: output of function f should be a tuple: (output, aux) if has_aux is True"
-        )
-    return output
 
 
 def _check_scalar(output: Any) -> None:
@@ -233,16 +203,7 @@ def jacrev(
 
     @functools.wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        numbers = (argnums,) if isinstance(argnums, int) else argnums
-        if not numbers or not isinstance(numbers, tuple):
-            raise RuntimeError(
-                f"jacrev: argnums must be an int or a non-empty tuple of them: {argnums}"
-            )
-        if any(not -len(args) <= n < len(args) for n in numbers):
-            raise RuntimeError(
-                f"jacrev: Got argnum={argnums}, but only {len(args)} positional inputs"
-            )
-        chosen = [n % len(args) for n in numbers]
+        chosen = chosen_numbers("jacrev", argnums, len(args))
 
         def of_chosen(*inputs: Any) -> Any:
             every = list(args)
@@ -269,12 +230,7 @@ def _is_block(value: Any) -> bool:
 
 def _rows(output: Any, pull: Func, inputs: list[Any], chunk_size: int | None) -> Any:
     """For each output the tuple, over inputs, of its derivatives."""
-    outputs, spec = flat_tensors(
-        output,
-        lambda leaf: RuntimeError(
-            f"jacrev(f, ...): expected f to return Tensors, got {type(leaf)} as an output"
-        ),
-    )
+    outputs, spec = tree_flatten(output)
     sizes = [o.numel() for o in outputs]
     total = sum(sizes)
     bounds = [sum(sizes[:i]) for i in range(len(sizes) + 1)]

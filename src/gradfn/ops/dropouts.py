@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import Any
 
 from .. import raw
 from ..autograd.batching import drawn
 from ..creation import zeros_like
 from ..random import default_generator
+from ..raw import random
 from .arithmetic import add, add_, mul, mul_
 from .checking import checked
 
@@ -95,7 +97,10 @@ def _kept(input: Any, p: float, train: bool, shape: tuple[int, ...]) -> Any:
     _check(p)
     if p == 0 or not train or input.numel() == 0:
         return None
-    return input.new_zeros(()) if p == 1 else input.new_empty(shape).bernoulli_(1 - p)
+    if p == 1:
+        return input.new_zeros(())
+    draw = partial(random.in_memory_order, random.bernoulli, default_generator)
+    return drawn(lambda like: draw(like, 1 - p), input.new_empty(shape)._array)
 
 
 @checked

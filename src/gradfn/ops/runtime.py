@@ -68,7 +68,7 @@ def narrowed(array: Any, dtype: np.dtype[Any]) -> Any:
     """`array` in `dtype`: integers wrap around, floats become infinite."""
     token = hush()
     try:
-        return np.asarray(array).astype(dtype)
+        return np.asanyarray(array).astype(dtype)
     finally:
         unhush(token)
 

@@ -6,10 +6,12 @@ What is drawn does not depend on the tensors' values in a differentiable way: gr
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..autograd.batching import drawn
 from ..autograd.node import Array
 from ..autograd.variable import Variable
 from ..creation import empty, refuse_gradients, written
@@ -267,8 +269,9 @@ def normal(
                 "size too"
             )
         requires_grad = options.pop("requires_grad", False)
-        result = normal_(empty(size, **options), mean, std, generator=generator)
-        result.requires_grad_(requires_grad)
+        like = empty(size, **options)._array
+        draw = partial(_normal, mean=mean, std=std, generator=generator)
+        result = drawn(draw, like).requires_grad_(requires_grad)
     return result
 
 

@@ -18,7 +18,8 @@ from ...autograd.grad_mode import get_mode, set_mode
 from ...autograd.variable import Variable
 from ..declare import LIST, PLAIN, Operator
 from ..emit import FUNCTION, INPLACE, form, with_kernel
-from .rules import RANDOM, rule_of
+from ..runtime import is_number, wrapped_number
+from .rules import is_random, rule_of
 
 
 def apply(
@@ -27,16 +28,17 @@ def apply(
     """One call of `operator`, in the form `kind`, inside `level`."""
     mode = get_mode()
     pairs = list(zip(operator.parameters, values, strict=True))
-    if operator.batch == RANDOM or any(
-        _owned(level, value) for p, value in pairs if p.kind != PLAIN
-    ):
+    if is_random(operator) or any(_owned(level, value) for p, value in pairs if p.kind != PLAIN):
         if out is not None:
             raise RuntimeError(
-                f"vmap: {operator.name}(out=...) is not supported inside of vmap: use the result"
+                "Batching rule not implemented for calling out variants: "
+                f"{operator.name}(out=...) inside of vmap; use its result"
             )
         if kind == INPLACE and not level.owns(values[0]):
             _check_captured(level, operator, pairs[1:])
         inside = mode.replace(intercept=None)
+        if operator.number_first and is_number(values[0]):
+            pairs[0] = operator.parameters[0], wrapped_number(values[0])
         pairs = [(p, value if p.kind == PLAIN else _lifted(level, value)) for p, value in pairs]
         function = _on_batches(operator, kind)
     else:
@@ -66,7 +68,10 @@ def _owned(level: Vmap, value: Any) -> bool:
 def _lifted(level: Vmap, value: Any) -> Any:
     """Tensors inside `level`; everything else as it is."""
     if isinstance(value, Variable):
-        return level.lift(value)
+        lifted = level.lift(value)
+        if getattr(value, "_number", False):
+            lifted._number = True
+        return lifted
     if isinstance(value, list | tuple):
         return [_lifted(level, item) for item in value]
     return value
@@ -87,21 +92,22 @@ def _check_captured(level: Vmap, operator: Operator, pairs: Sequence[tuple[Any, 
 @cache
 def _on_batches(operator: Operator, kind: str) -> Callable[..., Any]:
     """The form of `operator` whose kernel computes with physical tensors."""
-    return with_kernel(operator, kind, BatchedKernel(operator))
+    return with_kernel(operator, kind, BatchedKernel(operator, kind))
 
 
 class BatchedKernel:
     """The kernel of an operator on arrays of which some stand for batches."""
 
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, operator: Operator, kind: str) -> None:
         self.operator = operator
+        self.in_place = kind == INPLACE
         self.__name__ = operator.name
 
     def __call__(self, *arrays: Any, out: Any = None, **keywords: Any) -> Any:
-        call = Call(self.operator, arrays, keywords)
+        call = Call(self.operator, arrays, keywords, self.in_place)
         level = call.level
         with level.left():
-            by_rule = call.any_batched or self.operator.batch == RANDOM
+            by_rule = call.any_batched or is_random(self.operator)
             results = rule_of(self.operator)(call) if by_rule else call.run()
             if not level.differentiable:
                 several = [results] if isinstance(results, Variable) else results
@@ -124,8 +130,15 @@ class Call:
     """One call on batches: the physical tensors (or numbers, or lists of them) by name, which of
     them are `batched`, in their first dimension, and the plain arguments."""
 
-    def __init__(self, operator: Operator, arrays: Sequence[Any], keywords: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        operator: Operator,
+        arrays: Sequence[Any],
+        keywords: dict[str, Any],
+        in_place: bool = False,
+    ) -> None:
         self.operator = operator
+        self.in_place = in_place
         given = iter(arrays)
         self.values: dict[str, Any] = {}
         self.batched: dict[str, Any] = {}
@@ -183,6 +196,19 @@ class Call:
         missing = rank - self.rank(name)
         shape = value.shape
         return value.reshape(shape[0], *[1] * missing, *shape[1:]) if missing > 0 else value
+
+    def widened(self, name: str, rank: int) -> Any:
+        """The same, with a batch of one in front of what is not batched."""
+        value = self.values[name]
+        if self.batched[name]:
+            return self.aligned(name, rank)
+        return value.reshape(*[1] * (rank + 1 - value.ndim), *value.shape)
+
+    def check(self, /, **ranks: int) -> None:
+        """Raise the operator's own error where an example's input has another rank than it takes,
+        or the inputs do not fit: it is computed for the first examples."""
+        if any(self.rank(name) != rank for name, rank in ranks.items()):
+            self.run(**{name: v[0] for name, v in self.values.items() if self.batched.get(name)})
 
     def run(self, /, **changes: Any) -> Any:
         """The operator outside of the level, on the physical values with `changes`."""

@@ -74,6 +74,20 @@ def _filled(call: Call) -> Any:
     return _by_index(call) if call.batched["index"] else _one_index(call, "self")
 
 
+@batches("index_fill.tensor")
+def _filled_with(call: Call) -> Any:
+    """A value of each example's own is copied to all places."""
+    if not call.batched["value"]:
+        return _filled(call)
+    x = call.front("self")
+    rank = max(x.ndim - 1, 1)
+    dim = call["dim"] % rank
+    places = call["index"].shape[-1] if call["index"].ndim > call.batched["index"] else 1
+    shape = (*x.shape[: dim + 1], places, *x.shape[dim + 2 :])
+    source = call["value"].reshape(call.size, *[1] * (len(shape) - 1)).expand(shape)
+    return copied_at(call, x, source, dim)
+
+
 @batches("index_select_backward")
 def _select_gradient(call: Call) -> Any:
     shape = call["shape"]
@@ -94,6 +108,14 @@ def _added(call: Call, target: Any, source: Any) -> Any:
     flat, given = (x.movedim(dim + 1, 1).flatten(0, 1) for x in (target, source))
     made = flat.index_add(0, _offset(call, _places(call), size), given)
     return made.unflatten(0, (call.size, size)).movedim(1, dim + 1)
+
+
+def copied_at(call: Call, target: Any, source: Any, dim: int) -> Any:
+    """`source` written to `target` (both batches) at the positions along `dim`."""
+    if target.ndim == 1:
+        return copied_at(call, target.unsqueeze(1), source.reshape(call.size, -1), dim).squeeze(1)
+    index = _places(call).reshape(call.size, *[1] * dim, -1, *[1] * (target.ndim - 2 - dim))
+    return target.scatter(dim + 1, index.expand(source.shape), source)
 
 
 # Index tensors in several dimensions.

@@ -7,7 +7,7 @@ from typing import Any
 from ...raw.loss import MEAN, NONE
 from ..declare import registry
 from .calls import Call
-from .rules import RANDOM, aligned, batches
+from .rules import DRAWING, RANDOM, aligned, batches, random
 
 # These work on the last dimensions whatever comes before them.
 _IMAGES = ("avg_pool", "max_pool", "adaptive_", "upsample_", "reflection_pad", "replication_pad")
@@ -17,7 +17,7 @@ batches("constant_pad_nd", "pick", "unpick", "resample", "one_hot")(aligned)
 batches(
     "uniform", "normal", "log_normal", "cauchy", "exponential", "geometric", "random.from",
     "random.to", "random", "bernoulli.p", "bernoulli.Tensor", "bernoulli", "normal.Tensor_float",
-    "normal.float_Tensor", "normal.Tensor_Tensor", "multinomial", "poisson",
+    "normal.float_Tensor", "normal.Tensor_Tensor", "poisson",
 )(RANDOM)  # fmt: skip
 
 
@@ -209,3 +209,19 @@ def _nll_gradient(call: Call) -> Any:
         scores, target, g = (x.flatten(0, 1) for x in (scores, target, g))
     made = call.run(grad_output=g, self=scores, target=target, reduction=NONE)
     return made.reshape(call.front("self").shape)
+
+
+@batches("multinomial")
+def _drawn(call: Call) -> Any:
+    """Rows of weights one after the other."""
+    call.level.check_random()
+    weights = call.front("self")
+    if call.level.randomness == "same":
+        return random(call)
+    call.result_batched = True
+    if weights.ndim != 3:
+        return call.run(self=weights)
+    return call.run(self=weights.flatten(0, 1)).unflatten(0, weights.shape[:2])
+
+
+DRAWING.append(_drawn)

@@ -21,24 +21,33 @@ def _pair(call: Call, first: str, second: str) -> tuple[Any, Any]:
     return call.aligned(first, rank), call.aligned(second, rank)
 
 
-@batches("mm", "bmm")
-def _product(call: Call) -> Any:
-    a, b = _pair(call, "self", "mat2")
-    return a @ b
+@batches("mm")
+def _matrix_product(call: Call) -> Any:
+    call.check(self=2, mat2=2)
+    return call["self"] @ call["mat2"]
+
+
+@batches("bmm")
+def _batch_product(call: Call) -> Any:
+    call.check(self=3, mat2=3)
+    return call["self"] @ call["mat2"]
 
 
 @batches("mv")
 def _by_vector(call: Call) -> Any:
+    call.check(self=2, vec=1)
     return (call["self"] @ call["vec"].unsqueeze(-1)).squeeze(-1)
 
 
 @batches("dot")
 def _dot(call: Call) -> Any:
+    call.check(self=1, tensor=1)
     return _inner(call["self"], call["tensor"])
 
 
 @batches("vdot")
 def _vdot(call: Call) -> Any:
+    call.check(self=1, other=1)
     return _inner(call["self"].conj(), call["other"])
 
 
@@ -83,9 +92,9 @@ def _addr(call: Call) -> Any:
 
 @batches("linalg_cross")
 def _cross(call: Call) -> Any:
-    a, b = _pair(call, "self", "other")
-    rank = max(call.rank("self"), call.rank("other"))
-    dim = call["dim"]
+    call.check(self=call.rank("other"))
+    rank, dim = call.rank("self"), call["dim"]
+    a, b = call.widened("self", rank), call.widened("other", rank)
     return call.run(self=a, other=b, dim=dim if dim < 0 else dim - rank)
 
 

@@ -112,19 +112,37 @@ def past_batch(dim: Any, rank: int) -> Any:
     return (dim + rank if dim < 0 else dim) + 1
 
 
+def is_random(operator: Operator) -> bool:
+    """Whether `operator` draws random numbers, which concerns vmap whatever its arguments are."""
+    return operator.batch == RANDOM or operator.batch in DRAWING
+
+
+DRAWING: list[Rule] = []  # rules of operators that draw random numbers in a way of their own
+
+
 def random(call: Call) -> Any:
     """Numbers drawn for each example, or the same for all."""
     level = call.level
     level.check_random()
+    first = call.operator.inputs[0].name
     if level.randomness == "different":
+        if call.in_place and not call.batched[first]:
+            raise RuntimeError(
+                "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This "
+                f"will appear like same randomness: {call.operator.name}_ writes to a tensor that "
+                "all examples share"
+            )
         call.result_batched = True
         return call.run(**{name: call.front(name) for name in call.tensors})
-    if call.any_batched:
+    others = any(call.batched[name] for name in call.tensors[1:])
+    if others or (call.any_batched and not call.in_place):
         raise RuntimeError(
-            f"vmap: {call.operator.name} of a batched tensor with randomness 'same' is not "
-            "supported: draw the numbers of one example, and let vmap broadcast them"
+            "Vmap does not currently support same randomness with a batched tensor input: "
+            f"{call.operator.name} depends on the values of each example"
         )
-    return call.run()
+    call.result_batched = False
+    like = call[first]
+    return call.run(**{first: like.new_empty(like.shape[1:])} if call.any_batched else {})
 
 
 def dynamic(call: Call) -> Any:

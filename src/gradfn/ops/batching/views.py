@@ -7,12 +7,19 @@ from typing import Any
 
 from ...raw.strided import Geometry
 from ...raw.views import strided_window
-from ...shapes import infer_size
+from ...shapes import infer_size, wrap_dim
 from .calls import Call
 from .rules import aligned, batches, past_batch
 
 batches("alias", "identity", "alias_copy", "view_as_real", "view_as_real_copy")(aligned)
-batches("view_as_complex", "view_as_complex_copy", "view.dtype", "view_copy.dtype")(aligned)
+batches("view.dtype", "view_copy.dtype")(aligned)
+
+
+@batches("view_as_complex", "view_as_complex_copy")
+def _as_complex(call: Call) -> Any:
+    if not call.rank("self"):
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    return call.run()
 
 
 @batches("clone", "_to_copy")
@@ -63,6 +70,8 @@ def _squeezed(call: Call) -> Any:
 @batches("squeeze.dims", "squeeze_copy.dims", "squeeze_.dims")
 def _squeezed_along(call: Call) -> Any:
     x, dim, rank = call["self"], call["dim"], call.rank("self")
+    for d in dim if isinstance(dim, list | tuple) else [dim]:
+        wrap_dim(d, rank)
     if not rank or dim == ():
         return x.view_as(x)
     return call.run(dim=past_batch(dim, rank))
