@@ -8,6 +8,13 @@ from .minimization import minimize as minimize
 from .operators import hessian_operator as hessian_operator
 from .operators import jacobian_operator as jacobian_operator
 from .packing import ravel as ravel
+from .products import curl as curl
+from .products import directional_derivatives as directional_derivatives
+from .products import divergence as divergence
+from .products import gnvp as gnvp
+from .products import hvp as hvp
+from .products import laplacian as laplacian
+from .products import vhp as vhp
 from .roots import least_squares as least_squares
 from .roots import root as root
 from .roots import root_scalar as root_scalar

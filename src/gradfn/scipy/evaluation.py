@@ -10,8 +10,9 @@ import numpy as np
 
 from ..autograd.backward import grad
 from ..autograd.grad_mode import set_grad_enabled
+from ..utils._pytree import tree_leaves
 from .packing import Packing, Vector
-from .trees import Tree, walk
+from .trees import Tree
 
 Func = Callable[..., Any]
 
@@ -157,11 +158,16 @@ class Traced:
         with set_grad_enabled(self.recorded):
             value = self.f(self.domain.tree(inputs), *self.args)
         codomain = Packing(value, self.call)
-        outputs = [output for _, output in walk(value, self.call)]
-        return Evaluation(self.domain, inputs, codomain, outputs)
+        return Evaluation(self.domain, inputs, codomain, tree_leaves(value))
 
     def value(self, vector: Vector) -> Vector:
         return self.at(vector).value
 
     def jacobian(self, vector: Vector) -> Vector:
         return self.at(vector).jacobian()
+
+
+def evaluated(f: Func, x: Any, args: Sequence[Any] = ()) -> Evaluation:
+    """``f(x, *args)`` at the tree `x`."""
+    domain = Packing(x, "x")
+    return Traced(f, domain, args).at(domain.pack(tree_leaves(x)))

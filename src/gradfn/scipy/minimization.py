@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..utils._pytree import tree_leaves
 from .evaluation import Traced
 from .objective import Objective
 from .packing import Packing, Vector
-from .trees import Tree, leaves_as
+from .trees import Tree, parts_as
 
 Order = Literal["value", "gradient", "product", "Hessian"]
 
@@ -93,7 +94,7 @@ def minimize(
     objective = Objective(f, domain, args, order != "value", order in ("product", "Hessian"))
     result = optimize.minimize(
         objective.number if order == "value" else objective.number_and_gradient,
-        domain.pack(domain.leaves(x0, "x0")),
+        domain.pack(tree_leaves(x0)),
         method=method,
         jac=order != "value",
         hess=objective.hessian if order == "Hessian" else None,
@@ -127,7 +128,7 @@ def packed_bounds(bounds: Any, domain: Packing) -> Any:
         domain.names,
         domain.shapes,
         domain.dtypes,
-        leaves_as(domain.template, bounds, "bounds"),
+        parts_as(domain.spec, bounds, "bounds"),
         strict=True,
     ):
         if dtype.is_complex and pair is not None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .evaluation import Traced
+from .evaluation import evaluated
 from .objective import real_scalar
-from .packing import Packing, Vector
+from .packing import Vector
 from .trees import Tree
 
 Product = Callable[[Vector], Vector]
@@ -27,9 +27,9 @@ def jacobian_operator(f: Callable[..., Any], x: Tree, *, args: tuple[Any, ...] =
     >>> J @ [1.0, 2.0, 3.0], J.T @ [1.0, 2.0, 3.0]
     (array([1., 3., 6.]), array([6., 5., 3.]))
     """
-    domain = Packing(x, "x")
-    evaluation = Traced(f, domain, args).at(domain.pack(domain.leaves(x, "x")))
-    return _operator(evaluation.codomain.size, domain.size, evaluation.jvp, evaluation.vjp)
+    evaluation = evaluated(f, x, args)
+    shape = (evaluation.codomain.size, evaluation.domain.size)
+    return _operator(shape, evaluation.jvp, evaluation.vjp)
 
 
 def hessian_operator(f: Callable[..., Any], x: Tree, *, args: tuple[Any, ...] = ()) -> Any:
@@ -47,15 +47,15 @@ def hessian_operator(f: Callable[..., Any], x: Tree, *, args: tuple[Any, ...] = 
     >>> eigsh(hessian_operator(lambda x: (x**4).sum(), x), k=1, return_eigenvectors=False)
     array([108.])
     """
-    domain = Packing(x, "x")
-    evaluation = Traced(f, domain, args).at(domain.pack(domain.leaves(x, "x")))
+    evaluation = evaluated(f, x, args)
     real_scalar(evaluation)
     gradient = evaluation.gradient(twice=True)
 
-    return _operator(domain.size, domain.size, gradient.vjp, gradient.vjp)
+    size = evaluation.domain.size
+    return _operator((size, size), gradient.vjp, gradient.vjp)
 
 
-def _operator(rows: int, columns: int, forward: Product, transposed: Product) -> Any:
+def _operator(shape: tuple[int, int], forward: Product, transposed: Product) -> Any:
     """The linear operator of two products with vectors, or with each row of a matrix."""
     from scipy.sparse.linalg import LinearOperator
 
@@ -66,7 +66,7 @@ def _operator(rows: int, columns: int, forward: Product, transposed: Product) ->
         return lambda matrix: product(np.asarray(matrix, np.float64).T).T
 
     return LinearOperator(
-        (rows, columns),
+        shape,
         matvec=on_vector(forward),
         rmatvec=on_vector(transposed),
         matmat=on_columns(forward),

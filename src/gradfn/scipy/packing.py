@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ..autograd.variable import Variable
 from ..dtypes import FLOAT
 from ..queries import finfo
-from .trees import Tree, check_tensor, leaves_as, rebuild, walk
+from ..utils._pytree import tree_leaves
+from .trees import Tree, leaf_names, parts_as, tensors_of
 
 Vector = NDArray[np.float64]  # or a matrix, of which each row is a vector
 
@@ -27,22 +28,18 @@ class Packing:
     """
 
     def __init__(self, tree: Tree, name: str) -> None:
-        leaves = list(walk(tree, name))
-        for leaf_name, leaf in leaves:
-            check_tensor(leaf, leaf_name)
-            if leaf.dtype.category < FLOAT:
+        tensors, self.spec = tensors_of(tree, name)
+        self.name, self.names = name, list(leaf_names(self.spec, name))
+        self.shapes = [tuple(tensor.shape) for tensor in tensors]
+        self.dtypes = [tensor.dtype for tensor in tensors]
+        for leaf_name, dtype in zip(self.names, self.dtypes, strict=True):
+            if dtype.category < FLOAT:
                 raise RuntimeError(
                     "only Tensors of floating point or complex dtype have derivatives, but "
-                    f"{leaf_name} is of {leaf.dtype}: convert it, as by .to(torch.float64)"
+                    f"{leaf_name} is of {dtype}: convert it, as by .to(torch.float64)"
                 )
-        self.name = name
-        self.template = rebuild(tree, (leaf_name for leaf_name, _ in leaves))
-        self.names = [leaf_name for leaf_name, _ in leaves]
-        self.shapes = [tuple(leaf.shape) for _, leaf in leaves]
-        self.dtypes = [leaf.dtype for _, leaf in leaves]
-        sizes = [
-            prod(s) * (1 + d.is_complex) for s, d in zip(self.shapes, self.dtypes, strict=True)
-        ]
+        parts = zip(self.shapes, self.dtypes, strict=True)
+        sizes = [prod(shape) * (1 + dtype.is_complex) for shape, dtype in parts]
         self._slices = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
         self.size = sum(sizes)
 
@@ -51,24 +48,25 @@ class Packing:
         """The relative spacing of the coarsest dtype."""
         return max((float(finfo(dtype).eps) for dtype in self.dtypes), default=2.0**-52)
 
-    def leaves(self, tree: Tree, name: str) -> list[Any]:
+    def tensors(self, tree: Tree, name: str) -> list[Any]:
         """The tensors of `tree`, which must have the same structure and shapes.
 
-        TypeError for another structure, RuntimeError for other shapes.
+        ValueError for another structure, RuntimeError for other shapes.
         """
-        leaves = list(leaves_as(self.template, tree, name))
-        for leaf, shape, due in zip(leaves, self.shapes, self.names, strict=True):
-            here = name + due.removeprefix(self.name)
-            check_tensor(leaf, here)
-            if tuple(leaf.shape) != shape:
+        parts = parts_as(self.spec, tree, name)
+        tensors, _ = tensors_of(self.tree(parts), name)
+        for tensor, shape, due in zip(tensors, self.shapes, self.names, strict=True):
+            if tuple(tensor.shape) != shape:
+                here = name + due.removeprefix(self.name)
                 raise RuntimeError(
-                    f"{here} must have the shape {list(shape)} of {due}, but has {list(leaf.shape)}"
+                    f"{here} must have the shape {list(shape)} of {due}, but has "
+                    f"{list(tensor.shape)}"
                 )
-        return leaves
+        return tensors
 
     def tree(self, tensors: Iterable[Any]) -> Tree:
         """The tensors in the structure of the tree."""
-        return rebuild(self.template, iter(tensors))
+        return self.spec.unflatten(tensors)
 
     def pack(self, tensors: Iterable[Any], batch: tuple[int, ...] = ()) -> Vector:
         """The vector of the tensors, of which None stands for zeros; `batch` are the sizes of
@@ -115,4 +113,4 @@ def ravel(tree: Tree) -> tuple[Vector, Callable[[Vector], Tree]]:
     {'a': tensor([2., 4.]), 'b': tensor(6.)}
     """
     packing = Packing(tree, "tree")
-    return packing.pack(packing.leaves(tree, "tree")), packing.unpacked
+    return packing.pack(tree_leaves(tree)), packing.unpacked

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.variable import Variable
+from ..utils._pytree import tree_leaves
 from .coloring import Coloring
 from .evaluation import Traced
 from .minimization import in_structure, packed_bounds
@@ -48,7 +49,7 @@ def root(
     domain = Packing(x0, "x0")
     jacobian = method.lower() in ("hybr", "lm")
     traced = Traced(f, domain, args, recorded=jacobian)
-    start = domain.pack(domain.leaves(x0, "x0"))
+    start = domain.pack(tree_leaves(x0))
     codomain = traced.at(start).codomain
     if codomain.size < domain.size or (codomain.size > domain.size and method.lower() != "lm"):
         raise RuntimeError(
@@ -97,7 +98,7 @@ def least_squares(
 
     domain = Packing(x0, "x0")
     traced = Traced(f, domain, args)
-    start = domain.pack(domain.leaves(x0, "x0"))
+    start = domain.pack(tree_leaves(x0))
     codomain = traced.at(start).codomain
     jacobian: Callable[[Vector], Any] = traced.jacobian
     if sparsity is not None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..utils._pytree import tree_leaves
 from .coloring import Coloring, color_hessian, color_jacobian
-from .evaluation import Evaluation, Traced
+from .evaluation import Evaluation, Traced, evaluated
 from .objective import real_scalar
 from .packing import Packing, Vector
 from .trees import Tree
@@ -35,7 +36,7 @@ def sparse_jacobian(
     """
     if sparsity is None:
         sparsity = jacobian_sparsity(f, x, args=args)
-    evaluation = _evaluated(f, x, args)
+    evaluation = evaluated(f, x, args)
     coloring = as_coloring(sparsity, (evaluation.codomain.size, evaluation.domain.size))
     return compressed_jacobian(evaluation, coloring)
 
@@ -56,7 +57,7 @@ def sparse_hessian(
     """
     if sparsity is None:
         sparsity = hessian_sparsity(f, x, args=args)
-    evaluation = _evaluated(f, x, args)
+    evaluation = evaluated(f, x, args)
     real_scalar(evaluation)
     size = evaluation.domain.size
     coloring = as_coloring(sparsity, (size, size), symmetric=True)
@@ -130,15 +131,10 @@ def _counts(coloring: Coloring) -> Any:
     return coloring.seeds @ coloring.sparsity
 
 
-def _evaluated(f: Func, x: Tree, args: tuple[Any, ...]) -> Evaluation:
-    domain = Packing(x, "x")
-    return Traced(f, domain, args).at(domain.pack(domain.leaves(x, "x")))
-
-
 def _around(f: Func, x: Tree, args: tuple[Any, ...], points: int) -> Any:
     """Evaluations at `x` and at random points around it."""
     domain = Packing(x, "x")
-    traced, start = Traced(f, domain, args), domain.pack(domain.leaves(x, "x"))
+    traced, start = Traced(f, domain, args), domain.pack(tree_leaves(x))
     random = np.random.default_rng(0)
     for number in range(points):
         step = 0.01 * np.maximum(np.abs(start), 1) if number else 0.0
