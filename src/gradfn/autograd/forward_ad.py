@@ -174,13 +174,13 @@ def same_layout(one: Array, other: Array) -> bool:
     """Whether two arrays lie alike in memories of the same size."""
     if one.shape != other.shape:
         return False
-    if not one.size or is_batched(one) or is_batched(other):
+    if not one.size:
         return True
     steps = zip(one.strides, other.strides, one.shape, strict=True)
     scale, other_scale = one.itemsize, other.itemsize
     if any(s // scale != o // other_scale and size > 1 for s, o, size in steps):
         return False
-    if one.base is None and other.base is None:
+    if (one.base is None and other.base is None) or is_batched(one) or is_batched(other):
         return True
     memory, other_memory = storage(one), storage(other)
     offset, other_offset = storage_offset_of(one, memory), storage_offset_of(other, other_memory)
@@ -189,10 +189,22 @@ def same_layout(one: Array, other: Array) -> bool:
 
 def laid_out_as(tensor: Any, tangent: Any) -> Any:
     """`tangent`, or a copy of it, laid out in memory as `tensor` is."""
+    if is_batched(tangent._array):
+        return _batch_laid_out_as(tensor, tangent)
     if same_layout(tangent._array, tensor._array):
         return tangent
     like = zeros_laid_as(tensor._array, tangent._array.dtype)
     return Variable.wrap(like).copy_(tangent)
+
+
+def _batch_laid_out_as(tensor: Any, tangent: Any) -> Any:
+    """The same inside vmap, example by example."""
+    level = tangent._array.level
+    physical, batched = level.physical(tangent)
+    like, like_batched = level.physical(tensor)
+    with level.left():
+        made = laid_out_as(like, physical) if like_batched is batched else physical.contiguous()
+    return tangent if made is physical else level.batch(made, batched)
 
 
 def open_level(mode: Mode) -> Level | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..autograd.batching import Vmap, innermost_level
 from ..autograd.forward_ad import carry_tangents
-from ..autograd.grad_mode import get_mode, no_grad
+from ..autograd.grad_mode import enable_grad, get_mode
 from ..autograd.node import AccumulateGrad, Node
 from ..autograd.variable import Variable
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
@@ -26,21 +26,23 @@ def with_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 def fresh(tensor: Any) -> Any:
     """The variable to differentiate by: of the values of `tensor`, and recorded where that is."""
-    if get_mode().grad and tensor._edge is not None:
-        return tensor.view_as(tensor)
     level = innermost_level()
-    with no_grad():
-        inside = tensor if level is None else level.lift(tensor)
+    inside = tensor if level is None else level.lift(tensor)
+    if inside._edge is not None:
+        with enable_grad():
+            return inside.view_as(inside)
     made = Variable.wrap(inside._array, None, inside.memory())
     return carry_tangents(tensor, made).requires_grad_()
 
 
 def taken_out(tree: Any, variables: Iterable[Any]) -> Any:
-    """`tree` with tensors that depend on nothing but `variables` cut off from the graph."""
+    """`tree` with tensors that depend on nothing but `variables` cut off from the graph, as all
+    are where nothing is recorded outside."""
+    recorded = get_mode().grad
     own = {variable.edge()[0] for variable in variables}
 
     def take(tensor: Any) -> Any:
-        if tensor._edge is None or depends_outside([tensor], own):
+        if tensor._edge is None or (recorded and depends_outside([tensor], own)):
             return tensor
         made = Variable.wrap(tensor._array, None, tensor.memory())
         made._dual = tensor._dual
@@ -97,7 +99,7 @@ def tensors_returned(about: str, output: Any) -> tuple[list[Any], Any]:
     return flat_tensors(
         output,
         lambda leaf: RuntimeError(
-            f"{about}: Expected f(*args) to return only tensors, got unsupported type {type(leaf)}"
+            f"{about}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
         ),
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 from ..autograd.batching import RANDOMNESS, Vmap, vmap_level
 from ..autograd.variable import Variable
 from ..ops.joining import cat
+from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 
 Dims = Any  # an int or None, or a structure of them
@@ -53,8 +54,12 @@ def vmap(
 
         if chunk_size is None or chunk_size >= size:
             return run(flat, size)
-        starts = range(0, size, chunk_size)
-        parts = [run(*_chunk(flat, dims, start, min(chunk_size, size - start))) for start in starts]
+        state = get_rng_state() if randomness == "same" else None
+        parts = []
+        for start in range(0, size, chunk_size):
+            if state is not None:
+                set_rng_state(state)
+            parts.append(run(*_chunk(flat, dims, start, min(chunk_size, size - start))))
         return _chunks_joined(func, out_dims, parts)
 
     return mapped

@@ -239,8 +239,11 @@ def _rows(output: Any, pull: Func, inputs: list[Any], chunk_size: int | None) ->
     for start in range(0, max(total, 1), step):
         rows = min(step, total - start)
         basis = [_basis(o, b, start, rows) for o, b in zip(outputs, bounds, strict=False)]
-        cotangents = rebuilt(basis, spec)
-        parts.append(vmap(lambda c: pull(c))(cotangents))
+        if chunk_size == 1:  # no vmap: for functions that it cannot map
+            row = pull(rebuilt([b.squeeze(0) for b in basis], spec))
+            parts.append(tree_map(lambda t: t.unsqueeze(0), row))
+        else:
+            parts.append(vmap(lambda c: pull(c))(rebuilt(basis, spec)))
     flats = [tree_flatten(part)[0] for part in parts]
     whole = [cat(column) if len(column) > 1 else column[0] for column in zip(*flats, strict=True)]
     _, in_spec = tree_flatten(tuple(inputs))
