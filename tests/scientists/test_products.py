@@ -191,6 +191,6 @@ def test_vectors_have_the_structure_and_shapes_of_the_point() -> None:
             product(f, X, random(3))
         with pytest.raises(ValueError, match="v has the wrong structure"):
             product(lambda x: f(x["a"]), {"a": X}, X)
-    with pytest.raises(RuntimeError, match=r"real scalar outputs, but f\(x\) is of shape \[4\]"):
+    with pytest.raises(RuntimeError, match=r"real scalar outputs, but f\(x\) has shape \[4\]"):
         hvp(lambda x: x, X, V)
     assert math.isfinite(hvp(f, X, V).sum().item())

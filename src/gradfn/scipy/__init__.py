@@ -4,6 +4,8 @@ computed from derivatives."""
 from .coloring import Coloring as Coloring
 from .coloring import color_hessian as color_hessian
 from .coloring import color_jacobian as color_jacobian
+from .implicit import fixed_point as fixed_point
+from .implicit import implicit as implicit
 from .minimization import minimize as minimize
 from .operators import hessian_operator as hessian_operator
 from .operators import jacobian_operator as jacobian_operator

@@ -12,7 +12,7 @@ from ..autograd.backward import grad
 from ..autograd.grad_mode import set_grad_enabled
 from ..utils._pytree import tree_leaves
 from .packing import Packing, Vector
-from .trees import Tree
+from .trees import Tree, tensors_of
 
 Func = Callable[..., Any]
 
@@ -45,6 +45,18 @@ def filled(found: Sequence[Any], like: Sequence[Any]) -> tuple[Any, ...]:
     """The gradients `found`, with zeros in place of None."""
     pairs = zip(found, like, strict=True)
     return tuple(t.new_zeros(t.shape) if g is None else g for g, t in pairs)
+
+
+def real_scalar(value: Any, name: str) -> Any:
+    """The one tensor in `value`; TypeError or RuntimeError unless it is one real number."""
+    tensors, _ = tensors_of(value, name)
+    if len(tensors) != 1 or tensors[0].numel() != 1 or tensors[0].is_complex():
+        found = [f"{list(tensor.shape)} of {tensor.dtype}" for tensor in tensors]
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs, but {name} has shape "
+            f"{' and '.join(found)}: reduce it to one number, as by sum() or mean()"
+        )
+    return tensors[0]
 
 
 class Evaluation:

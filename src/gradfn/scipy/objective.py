@@ -5,32 +5,21 @@ from __future__ import annotations
 from math import isnan
 from typing import Any
 
-from .evaluation import Evaluation, Traced
+from .evaluation import Evaluation, Traced, real_scalar
 from .packing import Packing, Vector
 
 
-def real_scalar(evaluation: Evaluation) -> float:
+def number(evaluation: Evaluation) -> float:
     """The value of an objective.
 
     RuntimeError unless that is one real number, ValueError where it is NaN.
     """
-    codomain = evaluation.codomain
-    if codomain.size != 1:
-        found = ", ".join(
-            f"{name} is of shape {list(shape)} and {dtype}"
-            for name, shape, dtype in zip(
-                codomain.names, codomain.shapes, codomain.dtypes, strict=True
-            )
-        )
-        raise RuntimeError(
-            f"grad can be implicitly created only for real scalar outputs, but {found or 'empty'}: "
-            "an objective returns one real number, as by sum() or mean()"
-        )
-    value = float(evaluation.value[0])
+    name = evaluation.codomain.name
+    value: float = real_scalar(evaluation.codomain.tree(evaluation.outputs), name).item()
     if isnan(value):
         raise ValueError(
-            f"{codomain.name} is nan at x = {evaluation.point()}: where the function has no value "
-            "it can return inf, from which searches along a line step back"
+            f"{name} is nan at x = {evaluation.point()}: where the function has no value it can "
+            "return inf, from which searches along a line step back"
         )
     return value
 
@@ -49,11 +38,11 @@ class Objective(Traced):
         self.twice = twice
 
     def number(self, x: Vector) -> float:
-        return real_scalar(self.at(x))
+        return number(self.at(x))
 
     def number_and_gradient(self, x: Vector) -> tuple[float, Vector]:
         evaluation = self.at(x)
-        return real_scalar(evaluation), evaluation.gradient(self.twice).value
+        return number(evaluation), evaluation.gradient(self.twice).value
 
     def hessian_product(self, x: Vector, v: Vector) -> Vector:
         return self.at(x).gradient(twice=True).vjp(v)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .evaluation import evaluated
-from .objective import real_scalar
+from .objective import number
 from .packing import Vector
 from .trees import Tree
 
@@ -48,7 +48,7 @@ def hessian_operator(f: Callable[..., Any], x: Tree, *, args: tuple[Any, ...] = 
     array([108.])
     """
     evaluation = evaluated(f, x, args)
-    real_scalar(evaluation)
+    number(evaluation)
     gradient = evaluation.gradient(twice=True)
 
     size = evaluation.domain.size

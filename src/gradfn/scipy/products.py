@@ -15,7 +15,7 @@ from ..creation import zeros
 from ..func.levels import fresh, taken_out
 from ..ops.joining import stack
 from ..utils._pytree import tree_map
-from .evaluation import filled, gradients
+from .evaluation import filled, gradients, real_scalar
 from .packing import Packing
 from .trees import Tree, tensors_of
 
@@ -36,7 +36,7 @@ def hvp(f: Func, x: Tree, v: Tree, *, args: tuple[Any, ...] = ()) -> Tree:
     create_graph = is_grad_enabled()
     with enable_grad():
         inputs = _variables(domain, x)
-        output = _scalar(f(domain.tree(inputs), *args), "f(x)")
+        output = real_scalar(f(domain.tree(inputs), *args), "f(x)")
         found = _hessian_product(output, inputs, domain.tensors(v, "v"), create_graph)
     return _results(domain.tree(found), inputs, create_graph)
 
@@ -70,7 +70,7 @@ def gnvp(
         pushed = _pushed(outputs, inputs, domain.tensors(v, "v"))
         if loss is not None:
             at = [fresh(output) for output in outputs]
-            objective = _scalar(loss(spec.unflatten(at)), "loss(f(x))")
+            objective = real_scalar(loss(spec.unflatten(at)), "loss(f(x))")
             pushed = _hessian_product(objective, at, pushed, create_graph=True)
         found = filled(gradients(outputs, inputs, pushed, create_graph), inputs)
     return _results(domain.tree(found), inputs, create_graph)
@@ -232,17 +232,6 @@ def _results(tree: Tree, variables: Sequence[Any], create_graph: bool) -> Tree:
     if create_graph:
         return taken_out(tree, variables)
     return tree_map(lambda tensor: tensor.detach(), tree)
-
-
-def _scalar(value: Any, name: str) -> Any:
-    """`value` itself; TypeError or RuntimeError unless it is one real number."""
-    (tensor,) = tensors_of([value], name)[0]
-    if tensor.numel() != 1 or tensor.is_complex():
-        raise RuntimeError(
-            "grad can be implicitly created only for real scalar outputs, but "
-            f"{name} is of shape {list(tensor.shape)} and {tensor.dtype}"
-        )
-    return tensor
 
 
 def _hessian_product(

@@ -10,7 +10,7 @@ import numpy as np
 from ..utils._pytree import tree_leaves
 from .coloring import Coloring, color_hessian, color_jacobian
 from .evaluation import Evaluation, Traced, evaluated
-from .objective import real_scalar
+from .objective import number
 from .packing import Packing, Vector
 from .trees import Tree
 
@@ -58,7 +58,7 @@ def sparse_hessian(
     if sparsity is None:
         sparsity = hessian_sparsity(f, x, args=args)
     evaluation = evaluated(f, x, args)
-    real_scalar(evaluation)
+    number(evaluation)
     size = evaluation.domain.size
     coloring = as_coloring(sparsity, (size, size), symmetric=True)
     return compressed_jacobian(evaluation.gradient(twice=True), coloring)
@@ -136,8 +136,8 @@ def _around(f: Func, x: Tree, args: tuple[Any, ...], points: int) -> Any:
     domain = Packing(x, "x")
     traced, start = Traced(f, domain, args), domain.pack(tree_leaves(x))
     random = np.random.default_rng(0)
-    for number in range(points):
-        step = 0.01 * np.maximum(np.abs(start), 1) if number else 0.0
+    for index in range(points):
+        step = 0.01 * np.maximum(np.abs(start), 1) if index else 0.0
         yield traced.at(start + step * random.uniform(-1, 1, start.shape))
 
 

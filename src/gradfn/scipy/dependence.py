@@ -1,0 +1,77 @@
+"""What a function depends on beside its variables, and operations that SciPy computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..autograd.function import Function
+from ..autograd.variable import Variable
+from ..dtypes import FLOAT
+from ..func.modules import functional_call
+from ..nn.modules.module import Module
+from ..ops.joining import stack
+from ..utils._pytree import tree_flatten
+
+Func = Callable[..., Any]
+Tensors = Sequence[Any]
+
+
+class Dependence:
+    """The tensors that ``f(..., *args)`` can be differentiated by, beside its first arguments.
+
+    `tensors` are those of floating point in `args`, also in dicts, lists and tuples there, and the
+    parameters of `f` where that is a module. The function and its arguments can be had with other
+    tensors in their place.
+    """
+
+    def __init__(self, f: Any, args: tuple[Any, ...]) -> None:
+        self.f = f
+        self._leaves, self._spec = tree_flatten(args)
+        self._places = [place for place, leaf in enumerate(self._leaves) if _is_variable(leaf)]
+        parameters = dict(f.named_parameters()) if isinstance(f, Module) else {}
+        self._names = list(parameters)
+        self.tensors = [*(self._leaves[place] for place in self._places), *parameters.values()]
+
+    def args(self, tensors: Tensors) -> tuple[Any, ...]:
+        """The arguments with `tensors` in place of their own."""
+        leaves = list(self._leaves)
+        for place, tensor in zip(self._places, tensors, strict=False):
+            leaves[place] = tensor
+        args: tuple[Any, ...] = self._spec.unflatten(leaves)
+        return args
+
+    def function(self, tensors: Tensors) -> Func:
+        """The function of its first arguments alone, with `tensors` in place of its own."""
+        args = self.args(tensors)
+        if not self._names:
+            return lambda *variables: self.f(*variables, *args)
+        parameters = dict(zip(self._names, tensors[len(self._places) :], strict=True))
+        return lambda *variables: functional_call(self.f, parameters, (*variables, *args))
+
+    def check_closed(self, values: Tensors, name: str) -> None:
+        """RuntimeError where `values`, computed from tensors without a graph, have one."""
+        if any(value.requires_grad for value in values):
+            raise RuntimeError(
+                f"{name} depends on a tensor that requires grad and is not among its arguments, so "
+                "that its gradient would be missing: pass it as an argument, or make the function "
+                "a module with it as a parameter, or detach() it"
+            )
+
+
+def _is_variable(leaf: Any) -> bool:
+    return isinstance(leaf, Variable) and leaf.dtype.category >= FLOAT
+
+
+class Looped(Function):
+    """A custom function that runs once for each example of a batch inside vmap."""
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        """The results for all examples, stacked."""
+        results = []
+        for example in range(info.batch_size):
+            pairs = zip(args, in_dims, strict=True)
+            results.append(cls.apply(*(a if d is None else a.select(d, example) for a, d in pairs)))
+        outputs = tuple(stack(column) for column in zip(*results, strict=True))
+        return outputs, (0,) * len(outputs)
