@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradfn
-from gradfn.autograd import gradcheck, gradgradcheck
+from gradfn.autograd import forward_ad, gradcheck, gradgradcheck
 from gradfn.autograd.gradcheck import (
     GradcheckError,
     get_analytical_jacobian,
@@ -328,9 +328,9 @@ def test_batches_of_gradients_give_what_single_ones_give(fast_mode: bool) -> Non
         raise RuntimeError("not in a batch")
 
     # The comparison with finite differences makes two passes for each column, in fast mode two in
-    # all; then come the two entries of a batch one by one, and together.
+    # all; then come the two entries of a batch one by one, and both together.
     x = double([1.0, 2.0])
-    last = 2 + 4 if fast_mode else 4 + 4
+    last = 2 + 3 if fast_mode else 4 + 3
     with pytest.raises(GradcheckError) as error:
         gradcheck(nth(last, lambda g: g + 1), x, fast_mode=fast_mode, check_batched_grad=True)
     assert str(error.value).startswith("For output 0 and input 0:\n\ngradcheck or gradgradcheck")
@@ -464,11 +464,19 @@ def test_a_missing_tangent_must_count_as_zeros() -> None:
         gradcheck(Partial.apply, inputs, check_forward_ad=True)
 
 
-def test_batched_tangents_are_refused() -> None:
-    with pytest.raises(NotImplementedError, match="check_batched_forward_grad=True is not in"):
-        gradcheck(
-            off_by(0.0), double([1.0]), check_forward_ad=True, check_batched_forward_grad=True
-        )
+def test_batches_of_tangents_give_what_single_ones_give() -> None:
+    def check(func: Callable[..., Any]) -> bool:
+        x = double([1.0, 2.0])
+        return gradcheck(func, x, check_forward_ad=True, check_batched_forward_grad=True)
+
+    assert check(lambda x: x.sin())
+
+    def wrong_in_a_batch(x: Any) -> Any:
+        tangent = forward_ad.unpack_dual(x).tangent
+        return x * 2 if tangent is None or "Batched" not in repr(tangent) else x * 3
+
+    with pytest.raises(GradcheckError, match="While considering vmap over tangents of input 0"):
+        check(wrong_in_a_batch)
 
 
 # Second derivatives

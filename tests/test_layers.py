@@ -18,7 +18,7 @@ LAYERS = [
     "creation fromdata interop printing random ranges serialization storage",
     "ops",
     "legacy lowrank queries sampling tensor",
-    "_C accelerator backends cuda fft func linalg mps nn optim scipy special utils xpu",
+    "_C _vmap_internals accelerator backends cuda fft func linalg mps nn optim scipy special utils xpu",
     "lens",
     "compat",
     "cli",
@@ -28,7 +28,7 @@ LAYER = {name: level for level, names in enumerate(LAYERS) for name in names.spl
 
 # Imports of a higher layer inside a function: (importer, imported) and why it has to be.
 UPWARDS = {
-    ("autograd", "ops"): "batched gradients come stacked: `torch.autograd` is a front door as well",
+    ("autograd", "utils"): "custom functions inside vmap take structures of tensors",
 }
 
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .batching import Batched
+from .batching import all_values
 from .grad_mode import ModeChange
 from .node import Node
 
@@ -90,9 +90,7 @@ def _show_forward_stack(node: Node) -> None:
 def _check_nan(node: Node, grads: tuple[Any, ...]) -> None:
     for index, grad in enumerate(grads):
         array = getattr(grad, "_array", grad)
-        while isinstance(array, Batched):
-            array = array.physical._array
-        if array is not None and np.isnan(array).any():
+        if array is not None and np.isnan(all_values(array)).any():
             raise RuntimeError(
                 f"Function '{node.name()}' returned nan values in its {index}th output. "
                 f"It was made at {node.where}."

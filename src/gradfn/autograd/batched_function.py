@@ -49,8 +49,7 @@ def batched_forward(cls: type[Function], level: Vmap, args: tuple[Any, ...], gra
 
 def _by_user(cls: type[Function], level: Vmap, args: tuple[Any, ...]) -> Any:
     """The results by the user's `vmap`, which gets batches as the caller of vmap has them."""
-    from ..func.mapping import broadcast_to
-    from ..utils._pytree import tree_flatten, tree_unflatten
+    from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
     flat, spec = tree_flatten(args)
     given = [level.given(v) if isinstance(v, Variable) else (v, None) for v in flat]
@@ -65,7 +64,7 @@ def _by_user(cls: type[Function], level: Vmap, args: tuple[Any, ...]) -> Any:
         )
     outputs, out_dims = answer
     results, structure = tree_flatten(outputs)
-    dims = broadcast_to(out_dims, structure)
+    dims = _broadcast_to_and_flatten(out_dims, structure)
     if dims is None:
         raise RuntimeError(
             f"The {cls.__name__} vmap staticmethod returned an incompatible (outputs, out_dims) "
@@ -131,7 +130,7 @@ def _generated(
             level = inside()
             with level.entered():
                 found = cls.backward(
-                    ctx.inner.at(level, ctx.saved_tensors), *_maybe(level, grads, made_flags)
+                    ctx.inner.at(level, ctx.saved_tensors), *put_in(level, grads, made_flags)
                 )
             found = found if isinstance(found, tuple) else (found,)
             return tuple(_summed(level, g, flag) for g, flag in zip(found, in_flags, strict=True))
@@ -141,31 +140,24 @@ def _generated(
             level = inside()
             with level.entered():
                 moved = cls.jvp(
-                    ctx.inner.at(level, ctx.saved_tensors), *_maybe(level, tangents, in_flags)
+                    ctx.inner.at(level, ctx.saved_tensors), *put_in(level, tangents, in_flags)
                 )
             several = isinstance(moved, tuple)
-            found, flags = taken_out(level, moved if several else [moved])
-            found = [
-                t.expand(size, *t.shape) if isinstance(t, Variable) and due and not flag else t
-                for t, flag, due in zip(found, flags, made_flags, strict=True)
-            ]
+            pairs = zip(moved if several else [moved], made_flags, strict=True)
+            found = [level.result(t) if due and t is not None else t for t, due in pairs]
             return tuple(found) if several else found[0]
 
     Generated.__name__ = f"Vmapped{cls.__name__}"
     return Generated, made_flags
 
 
-def _maybe(level: Vmap, values: Any, flags: list[bool]) -> list[Any]:
-    return put_in(level, values, flags)
-
-
 def _summed(level: Vmap, grad: Any, batched: bool) -> Any:
     """The gradient of an argument, summed over the examples where they share it."""
     if not isinstance(grad, Variable):
         return grad
-    physical, is_batch = level.physical(grad)
     if batched:
-        return physical if is_batch else physical.expand(level.size, *physical.shape)
+        return level.result(grad)
+    physical, is_batch = level.physical(grad)
     return physical.sum(0) if is_batch else physical * level.size
 
 

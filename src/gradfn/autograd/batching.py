@@ -164,6 +164,10 @@ class Batched(np.ndarray[Any, Any]):
     def copy(self, order: Any = "C") -> Any:
         return self._with(lambda physical: physical.clone())
 
+    def __getitem__(self, index: Any) -> Any:
+        part = super().__getitem__(index)
+        return part if isinstance(part, np.ndarray) else self.item()
+
     def __setitem__(self, index: Any, value: Any) -> None:
         if index is not Ellipsis:
             raise unbatched("writing to a part of a batched tensor's array")
@@ -271,6 +275,13 @@ def for_each(function: Callable[P, Any]) -> Callable[P, Any]:
         return array.repeated(made) if type(array) is Batched and array.batched else made
 
     return make
+
+
+def all_values(array: Array) -> Array:
+    """The values of all examples, for checks that concern each of them."""
+    while isinstance(array, Batched):
+        array = array.physical._array
+    return array
 
 
 def is_batched(array: Array) -> bool:

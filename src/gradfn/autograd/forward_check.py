@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import FLOAT
+from .batching import vmap_level
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .node import Array
 from .numeric import Func, Tolerance, as_tuple, directional, wanted_inputs
 from .variable import Variable
+
+BATCH = 2  # how many tangents at once
 
 
 def forward_fault(
@@ -62,6 +65,29 @@ def undefined_tangent_fault(func: Func, inputs: tuple[Any, ...]) -> str | None:
     return None
 
 
+def batched_tangent_fault(func: Func, inputs: tuple[Any, ...]) -> str | None:
+    """Several tangents of an input in one call, by vmap, must give what they give one by one."""
+    random, wanted = np.random.default_rng(0), wanted_inputs(inputs)
+    for index, x in wanted.items():
+        batch = np.asarray(random.random((BATCH, *x.shape)), x._array.dtype)
+        alone = [_pushforward(func, inputs, {index: direction}) for direction in batch]
+        level = vmap_level(BATCH)
+        with level.entered():
+            example = level.batch(Variable.wrap(batch))
+            together = _tangents(func, inputs, {index: example})
+        columns = zip(together, zip(*alone, strict=True), strict=True)
+        for number, (got, expected) in enumerate(columns):
+            if got is None or expected[0] is None:
+                continue
+            values = level.result(got)._array
+            if not np.allclose(values, np.stack(expected)):
+                return (
+                    f"While considering vmap over tangents of input {index}, output {number}: got "
+                    f"{Variable.wrap(values)} but expected {Variable.wrap(np.stack(expected))}"
+                )
+    return None
+
+
 def _moving(outputs: Any) -> list[Any]:
     """The outputs that can have tangents."""
     return [o for o in as_tuple(outputs) if isinstance(o, Variable) and o.dtype.category >= FLOAT]
@@ -90,10 +116,15 @@ def _pushforward(
     func: Func, inputs: tuple[Any, ...], directions: dict[int, Array]
 ) -> list[Array | None]:
     """The tangents of the outputs where the inputs have those given by number."""
+    tangents = {i: Variable.wrap(direction.copy()) for i, direction in directions.items()}
+    return [None if t is None else t._array for t in _tangents(func, inputs, tangents)]
+
+
+def _tangents(func: Func, inputs: tuple[Any, ...], directions: dict[int, Any]) -> list[Any]:
     wanted = wanted_inputs(inputs)
     with dual_level():
         given = [x.detach() if i in wanted else x for i, x in enumerate(inputs)]
         for index, direction in directions.items():
-            given[index] = make_dual(given[index], Variable.wrap(direction.copy()))
+            given[index] = make_dual(given[index], direction)
         tangents = [unpack_dual(output).tangent for output in _moving(func(*given))]
-        return [None if t is None else t.detach()._array for t in tangents]
+        return [None if t is None else t.detach() for t in tangents]

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from .backward import grad, stacked
+from .batching import vmap_level
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .grad_mode import enable_grad
 from .variable import Variable
@@ -315,26 +316,20 @@ def _batched_rows(
 
 
 def _forward_jacobian(func: Func, inputs: Tensors) -> Tensors:
-    """The Jacobian column by column: `func` is run once for each element of each input."""
+    """The Jacobian column by column: all columns of an input by one run of `func` inside vmap."""
     many_in, inputs = _as_tuple(inputs, "inputs", "jacobian")
     many_out, by_input = False, []
     for index, input in enumerate(inputs):
-        columns = []
-        for direction in _construct_standard_basis_for([input], [input.numel()])[0]:
-            with dual_level():
-                tangent = direction.reshape(input.shape)
-                duals = (*inputs[:index], make_dual(input, tangent), *inputs[index + 1 :])
-                many_out, outputs = _as_tuple(func(*duals), "outputs", "jacobian")
-                columns.append([_tangent(output) for output in outputs])
-        if not columns:
-            many_out, outputs = _as_tuple(func(*inputs), "outputs", "jacobian")
-            by_input.append([o.new_zeros((*o.shape, *input.shape)) for o in outputs])
-            continue
+        size = input.numel()
+        basis = _construct_standard_basis_for([input], [size])[0].reshape(size, *input.shape)
+        level = vmap_level(size)
+        with level.entered(), dual_level():
+            dual = make_dual(input, level.batch(basis))
+            given = func(*inputs[:index], dual, *inputs[index + 1 :])
+            many_out, outputs = _as_tuple(given, "outputs", "jacobian")
+            tangents = [_tangent(output) for output in outputs]
         by_input.append(
-            [
-                stacked(column).movedim(0, -1).reshape(*column[0].shape, *input.shape)
-                for column in zip(*columns, strict=True)
-            ]
+            [level.result(t).movedim(0, -1).reshape(*t.shape, *input.shape) for t in tangents]
         )
     blocks = tuple(zip(*by_input, strict=True))
     result = tuple(of_output if many_in else of_output[0] for of_output in blocks)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import complex128, float64
-from .backward import grad, stacked
-from .forward_check import forward_fault, undefined_tangent_fault
+from .backward import grad
+from .forward_check import batched_tangent_fault, forward_fault, undefined_tangent_fault
 from .function import Function
 from .numeric import (
     IMAGINARY,
@@ -91,10 +91,6 @@ def gradcheck(
     assert check_forward_ad or not check_batched_forward_grad, (
         "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
     )
-    if check_batched_forward_grad:
-        raise NotImplementedError(
-            "gradcheck with check_batched_forward_grad=True is not in gradfn yet"
-        )
     tensors, tolerance = as_tuple(inputs), Tolerance(eps, atol, rtol, nondet_tol)
     try:
         _check_inputs(tensors)
@@ -108,6 +104,8 @@ def gradcheck(
             _report(forward_fault(func, tensors, tolerance, fast_mode))
         if check_forward_ad and check_undefined_grad:
             _report(undefined_tangent_fault(func, tensors))
+        if check_batched_forward_grad:
+            _report(batched_tangent_fault(func, tensors))
         if check_backward_ad:
             _check_properties(func, tensors, outputs, check_batched_grad, check_undefined_grad)
     except GradcheckError:
@@ -301,7 +299,7 @@ def _check_batched(inputs: tuple[Any, ...], output: Any, number: int) -> None:
     for index, got, singles in zip(wanted, together, one_by_one, strict=True):
         if got is None:
             continue
-        expected = stacked(singles)
+        expected = Variable.wrap(np.stack([g._array for g in singles]))
         if not np.allclose(got._array, expected._array):
             raise GradcheckError(
                 f"For output {number} and input {index}:\n\n{_BATCHED_FAILED}\n\nGot:\n{got}\n\n"

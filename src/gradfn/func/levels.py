@@ -99,7 +99,8 @@ def tensors_returned(about: str, output: Any) -> tuple[list[Any], Any]:
     return flat_tensors(
         output,
         lambda leaf: RuntimeError(
-            f"{about}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
+            f"{about}: expected f(*primals) to return only tensors, got unsupported type "
+            f"{type(leaf)}"
         ),
     )
 

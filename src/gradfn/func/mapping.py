@@ -10,7 +10,13 @@ from ..autograd.batching import RANDOMNESS, Vmap, vmap_level
 from ..autograd.variable import Variable
 from ..ops.joining import cat
 from ..random import get_rng_state, set_rng_state
-from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
+from ..utils._pytree import (
+    TreeSpec,
+    _broadcast_to_and_flatten,
+    tree_flatten,
+    tree_leaves,
+    tree_unflatten,
+)
 
 Dims = Any  # an int or None, or a structure of them
 
@@ -96,7 +102,7 @@ def _inputs(
             "trying to vmap over a function with no inputs. The latter is unsupported."
         )
     flat, spec = tree_flatten(args)
-    dims = broadcast_to(in_dims, spec)
+    dims = _broadcast_to_and_flatten(in_dims, spec)
     about = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
     if dims is None:
         raise ValueError(
@@ -175,7 +181,7 @@ def _out_dims(func: Callable[..., Any], out_dims: Dims, structure: TreeSpec) -> 
             )
     if structure.is_leaf() and isinstance(out_dims, tuple) and len(out_dims) == 1:
         (out_dims,) = out_dims
-    dims = broadcast_to(out_dims, structure)
+    dims = _broadcast_to_and_flatten(out_dims, structure)
     if dims is None:
         raise ValueError(
             f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible "
@@ -209,34 +215,6 @@ def _taken_out(level: Vmap, func: Callable[..., Any], result: Any, dim: int | No
             f"{dim})"
         )
     return level.result(result, dim)
-
-
-def broadcast_to(dims: Dims, spec: TreeSpec) -> list[Any] | None:
-    """`dims`, a leaf or a structure that begins as `spec` does, as one entry for each leaf; None
-    where they do not fit."""
-    flat: list[Any] = []
-
-    def visit(dims: Any, spec: TreeSpec) -> bool:
-        if isinstance(dims, int) or dims is None or spec.is_leaf():
-            if spec.is_leaf() and isinstance(dims, tuple | list | dict):
-                return False
-            flat.extend([dims] * spec.num_leaves)
-            return True
-        shallow, own = _children(dims)
-        if own is None or own != (spec.type, spec.context) or len(shallow) != spec.num_children:
-            return False
-        return all(visit(d, s) for d, s in zip(shallow, spec.children(), strict=True))
-
-    return flat if visit(dims, spec) else None
-
-
-def _children(dims: Any) -> tuple[list[Any], Any]:
-    """The parts of `dims`, and what kind of container it is."""
-    _, spec = tree_flatten(dims)
-    if spec.is_leaf():
-        return [], None
-    parts, _ = tree_flatten(dims, is_leaf=lambda part: part is not dims)
-    return parts, (spec.type, spec.context)
 
 
 def _name(func: Callable[..., Any]) -> str:

@@ -257,7 +257,7 @@ def _rows(output: Any, pull: Func, inputs: list[Any], chunk_size: int | None) ->
 def _basis(output: Any, offset: int, start: int, rows: int) -> Any:
     """Rows of the identity, `start` and those after it, in columns from `offset` on."""
     size = output.numel()
-    basis = creation.zeros((rows, size), dtype=output.dtype)
+    basis: Any = creation.zeros((rows, size), dtype=output.dtype)
     first, last = max(start, offset), min(start + rows, offset + size)
     if first < last:
         basis[first - start : last - start].diagonal(first - offset).fill_(1)

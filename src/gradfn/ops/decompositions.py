@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import raw
+from ..autograd.batching import all_values
 from ..autograd.grad_mode import get_mode
 from ..raw.decompositions import INDEFINITE, ZERO_PIVOT
 from ..raw.matrices import check_info, check_square
@@ -105,7 +106,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
             [1., 2.]])
     """
     L, info = linalg_cholesky_ex(input, upper=upper)
-    check_info("linalg.cholesky", info._array, INDEFINITE)
+    check_info("linalg.cholesky", all_values(info._array), INDEFINITE)
     return L  # type: ignore[no-any-return]
 
 
@@ -496,7 +497,7 @@ def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     tensor([2, 2], dtype=torch.int32)
     """
     LU, pivots, info = linalg_lu_factor_ex(A, pivot=pivot)
-    check_info("torch.linalg.lu_factor", info._array, ZERO_PIVOT, RuntimeError)
+    check_info("torch.linalg.lu_factor", all_values(info._array), ZERO_PIVOT, RuntimeError)
     return return_types.linalg_lu_factor((LU, pivots))
 
 

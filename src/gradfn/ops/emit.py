@@ -47,16 +47,16 @@ def form(operator: Operator, kind: str) -> Callable[..., Any]:
     scope: dict[str, Any] = {"__name__": "gradfn.ops", "__file__": filename}
 
     def become(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        _realise(function, operator, kind, filename)
-        return function(*args, **kwargs)
+        _realise(made, operator, kind, filename)
+        return made(*args, **kwargs)
 
-    function = FunctionType(_first_call.__code__, scope, name)
-    function.__qualname__ = name
+    made: FunctionType = FunctionType(_first_call.__code__, scope, name)
+    made.__qualname__ = name
     scope["become"] = become
-    function.__module__, function.__kwdefaults__ = "gradfn", None
-    function.__dict__.update(operator=operator, __signature__=public_signature(operator))
-    operator.forms[kind] = function
-    return function
+    made.__module__, made.__kwdefaults__ = "gradfn", None
+    made.__dict__.update(operator=operator, __signature__=public_signature(operator))
+    operator.forms[kind] = made
+    return made
 
 
 def _realise(function: FunctionType, operator: Operator, kind: str, filename: str) -> None:

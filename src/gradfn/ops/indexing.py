@@ -11,6 +11,7 @@ import numpy as np
 from .. import raw
 from ..autograd.variable import Variable
 from ..raw.views import strided_window
+from .arithmetic import floor_divide, remainder
 from .checking import checked, row_for
 from .declare import op
 from .emit import inplace
@@ -318,14 +319,16 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """The coordinates, in an array of `shape`, of positions in the flattened array."""
-    array = indices._array
-    if array.dtype.kind not in "iu":
+    if indices._array.dtype.kind not in "iu":
         raise ValueError(f"unravel_index(): expected integer indices, but they are {indices.dtype}")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if min(sizes, default=0) < 0:
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
-    coordinates = np.unravel_index(array % max(math.prod(sizes), 1), sizes)
-    return tuple(Variable.wrap(np.asarray(axis, np.int64)) for axis in coordinates)
+    strides = [math.prod(sizes[dim + 1 :]) for dim in range(len(sizes))]
+    pairs = zip(strides, sizes, strict=True)
+    return tuple(
+        remainder(floor_divide(indices, max(step, 1)), max(size, 1)) for step, size in pairs
+    )
 
 
 def argwhere(input: Tensor) -> Tensor:

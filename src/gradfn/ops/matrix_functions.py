@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import dtypes, raw
-from ..autograd.variable import Variable
 from ..creation import eye, ones, zeros
 from ..raw.matrices import check_fraction, check_square
-from ..raw.solvers import tolerance
 from ..shapes import wrap_dim
 from .checking import checked
 from .declare import op
@@ -268,9 +268,13 @@ def linalg_matrix_rank(
     if not A.numel():
         return zeros(A.shape[:-2], dtype=dtypes.int64)
     values = linalg_eigvalsh(plain).abs() if hermitian else linalg_svdvals(plain)
-    atol, rtol = (getattr(x, "_array", x) for x in (tol if atol is None else atol, rtol))
-    cutoff = tolerance(A._array, values._array, atol, rtol)
-    return (values > Variable.wrap(cutoff[..., None])).sum(-1)
+    atol = tol if atol is None else atol
+    if rtol is None:
+        rtol = 0 if atol is not None else max(A.shape[-2:]) * np.finfo(values._array.dtype).eps
+    cutoff = values.amax(-1) * rtol
+    if atol is not None:
+        cutoff = cutoff.clamp_min(atol)
+    return (values > cutoff.unsqueeze(-1)).sum(-1)
 
 
 METHODS = "cross matrix_power"

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import dtypes
+from ..autograd.batching import all_values
 from ..autograd.variable import Variable
+from ..creation import full_like
 from ..shapes import broadcast_shapes, wrap_dim
 from .checking import checked
 from .comparison import isnan, logical_not
@@ -80,7 +82,7 @@ def _quantile(
         below, above = ranks.to(dtypes.int64), ranks.ceil().to(dtypes.int64)
         weights = ranks - below
         if between == "midpoint":
-            weights = Variable.wrap(np.full_like(weights._array, 0.5))
+            weights = full_like(weights, 0.5)
         values = ordered.gather(-1, below).lerp_(ordered.gather(-1, above), weights)
     if q.dim() == 0:
         return values.squeeze_(-1)
@@ -116,7 +118,8 @@ def _checked(input: Any, q: Any, interpolation: str) -> Any:
             f"quantile() q tensor must be same dtype as the input tensor: {q.dtype} is not "
             f"{input.dtype}"
         )
-    if not ((q._array >= 0) & (q._array <= 1)).all():
+    values = all_values(q._array)
+    if not ((values >= 0) & (values <= 1)).all():
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     return q
 

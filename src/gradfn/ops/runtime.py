@@ -81,7 +81,7 @@ def result_type(values: Sequence[Any], arrays: Sequence[Any]) -> dtype:
         if array is None:
             continue
         if _is_wrapped(value):
-            rank, own = 2, dtypes.of_scalar(array[()])
+            rank, own = 2, dtypes.of_scalar(array.dtype.type())
         else:
             rank, own = int(array.ndim == 0), dtypes.from_numpy(array.dtype)
         known = ranks[rank]

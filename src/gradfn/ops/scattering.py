@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import raw
-from ..autograd.variable import Variable
+from ..autograd.batching import all_values
 from ..shapes import broadcast_shapes, wrap_dim
 from .checking import checked, row_for
+from .comparison import where
 from .declare import op
 from .emit import inplace
 from .formulas import no_derivative
@@ -137,10 +138,11 @@ def scatter_(
 
 def _from_the_front(indices: Tensor, size: int) -> Tensor:
     """Index tensors with negative positions, which count from the end, made positive."""
-    array = indices._array
-    if not array.size or array.min() >= 0:
+    values = all_values(indices._array)
+    if not values.size or values.min() >= 0:
         return indices
-    return Variable.wrap(np.where(array < 0, array + size, array))  # type: ignore[no-any-return]
+    positions: Any = indices
+    return where(positions < 0, positions + size, positions)  # type: ignore[no-any-return]
 
 
 @checked

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import raw
+from ..autograd.batching import all_values
 from ..raw.matrices import check_info
 from ..raw.solvers import SINGULAR, UNSOLVABLE, is_vector
 from . import return_types
@@ -75,7 +76,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     tensor([1.0000, 0.5000])
     """
     X, info = linalg_solve_ex(A, B, left=left)
-    check_info("torch.linalg.solve", info._array, UNSOLVABLE)
+    check_info("torch.linalg.solve", all_values(info._array), UNSOLVABLE)
     return X  # type: ignore[no-any-return]
 
 
@@ -103,7 +104,7 @@ def linalg_inv(A: Tensor) -> Tensor:
             [0.0000, 0.2500]])
     """
     inverse, info = linalg_inv_ex(A)
-    check_info("linalg.inv", info._array, SINGULAR)
+    check_info("linalg.inv", all_values(info._array), SINGULAR)
     return inverse  # type: ignore[no-any-return]
 
 

@@ -268,3 +268,28 @@ def tree_any_only(
 ) -> bool:
     """Whether `pred` is true of some leaf of a `kind`."""
     return any(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if isinstance(leaf, kind))
+
+
+def _broadcast_to_and_flatten(
+    tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf = None
+) -> list[Any] | None:
+    """`tree`, which begins as `treespec` does and may have a leaf for a whole branch of it, as one
+    entry for each leaf; None where they do not fit.
+
+    >>> _broadcast_to_and_flatten((0, 1), tree_structure(("a", ["b", "c"])))
+    [0, 1, 1]
+    """
+    flat: list[Any] = []
+
+    def visit(part: Any, spec: TreeSpec) -> bool:
+        node = None if is_leaf is not None and is_leaf(part) else _node(part)
+        if node is None:
+            flat.extend([part] * spec.num_leaves)
+            return True
+        children, context = node[1].flatten(part)
+        parts = list(children)
+        if (node[0], context, len(parts)) != (spec.type, spec.context, spec.num_children):
+            return False
+        return all(visit(p, s) for p, s in zip(parts, spec.children_specs, strict=True))
+
+    return flat if visit(tree, treespec) else None

@@ -18,7 +18,7 @@ from ...autograd.grad_mode import get_mode, set_mode
 from ...autograd.variable import Variable
 from ..declare import LIST, PLAIN, Operator
 from ..emit import FUNCTION, INPLACE, form, with_kernel
-from ..runtime import is_number, wrapped_number
+from ..runtime import SCALARS, is_number, wrapped_number
 from .rules import is_random, rule_of
 
 
@@ -37,8 +37,8 @@ def apply(
         if kind == INPLACE and not level.owns(values[0]):
             _check_captured(level, operator, pairs[1:])
         inside = mode.replace(intercept=None)
-        if operator.number_first and is_number(values[0]):
-            pairs[0] = operator.parameters[0], wrapped_number(values[0])
+        if operator.numbers:
+            pairs = _with_tensors(operator, pairs)
         pairs = [(p, value if p.kind == PLAIN else _lifted(level, value)) for p, value in pairs]
         function = _on_batches(operator, kind)
     else:
@@ -75,6 +75,17 @@ def _lifted(level: Vmap, value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_lifted(level, item) for item in value]
     return value
+
+
+def _with_tensors(operator: Operator, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The arguments with tensors for the numbers that emitted code does not take as they are."""
+    made = []
+    for position, (p, value) in enumerate(pairs):
+        taken = value.__class__ in SCALARS and position
+        if p.kind != PLAIN and is_number(value) and not taken:
+            value = wrapped_number(value)
+        made.append((p, value))
+    return made
 
 
 def _check_captured(level: Vmap, operator: Operator, pairs: Sequence[tuple[Any, Any]]) -> None:
@@ -178,8 +189,8 @@ class Call:
     def rank(self, name: str) -> int:
         """How many dimensions an example has."""
         value = self.values[name]
-        ndim: int = value._array.ndim if isinstance(value, Variable) else 0
-        return ndim - self.batched[name]
+        rank: int = value._array.ndim - self.batched[name] if isinstance(value, Variable) else 0
+        return rank
 
     def front(self, name: str) -> Any:
         """The tensor, its first dimension the batch: repeated, without copies, if need be."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from ...shapes import broadcast_shapes
 from .calls import Call
-from .rules import batches, past_batch
+from .rules import batches, dynamic, past_batch
 
-batches("masked_select", "masked_select_backward", "masked_scatter_backward", "nonzero")("dynamic")
-batches("_unique2", "unique_dim", "unique_consecutive", "distinct", "bincount")("dynamic")
+batches("masked_scatter_backward", "nonzero")("dynamic")
+batches("_unique2", "unique_dim", "unique_consecutive", "distinct")("dynamic")
 
 
 def _places(call: Call) -> Any:
@@ -237,4 +237,35 @@ def _unselected(call: Call) -> Any:
         return g.reshape(call.size)
     return call.run(
         self=g, index=index, shape=(call.size, *shape), dim=past_batch(call["dim"], len(shape))
+    )
+
+
+# Elements where a mask is true: as many for each example only if these share the mask.
+
+
+def _chosen(call: Call, shape: tuple[int, ...]) -> Any:
+    """The positions, in examples of `shape`, where the mask that all share is true."""
+    if call.batched["mask"]:
+        return dynamic(call)
+    return call["mask"].expand(shape).reshape(-1).nonzero().squeeze(1)
+
+
+@batches("masked_select")
+def _masked(call: Call) -> Any:
+    x = call["self"]
+    shape = broadcast_shapes(tuple(x.shape[1:]), tuple(call["mask"].shape))
+    places = _chosen(call, shape)
+    x = call.aligned("self", len(shape)).expand(call.size, *shape)
+    return x.reshape(call.size, -1).index_select(1, places)
+
+
+@batches("masked_select_backward")
+def _masked_gradient(call: Call) -> Any:
+    shape = tuple(call["shape"])
+    wide = broadcast_shapes(shape, tuple(call["mask"].shape[call.batched["mask"] :]))
+    places = _chosen(call, wide)
+    zeros = call["self"].new_zeros(call.size, math.prod(wide))
+    spread = zeros.index_copy(1, places, call["self"]).reshape(call.size, *wide)
+    return spread.sum_to_size(call.size, *[1] * (len(wide) - len(shape)), *shape).reshape(
+        call.size, *shape
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...autograd.batching import Batched
+from ...autograd.variable import Variable
 from ...raw.loss import MEAN, NONE
 from ..declare import registry
 from .calls import Call
@@ -225,3 +227,37 @@ def _drawn(call: Call) -> Any:
 
 
 DRAWING.append(_drawn)
+
+
+@batches("native_batch_norm")
+def _batch_norm(call: Call) -> Any:
+    """The channels of all examples side by side."""
+    x = _channels(call, "self")
+    changes: dict[str, Any] = {}
+    for name in ("weight", "bias"):
+        if call[name] is not None:
+            changes[name] = call.front(name).flatten()
+    for name in ("running_mean", "running_var"):
+        changes[name] = _running(call, name)
+    result, mean, rstd = call.run(self=x, **changes)
+    means = [part.reshape(call.size, -1) for part in (mean, rstd)]
+    return [_unchannelled(call, result), *means]
+
+
+def _running(call: Call, name: str) -> Any:
+    """The running statistics of all examples: followed in place where each has its own."""
+    array = call[name]
+    if array is None:
+        return None
+    if isinstance(array, Batched) and array.batched:
+        return array.physical.view(-1)._array
+    if call["training"]:
+        raise RuntimeError(
+            "Batch norm got a batched tensor as input while the running_mean or running_var, which "
+            "will be updated in place, were not batched. If you are using modules and do not need "
+            "eval mode, please set `track_running_stats` to be False. If you are using a prebuilt "
+            "module and do not need eval mode, please see the functorch website for resources on "
+            "how to patch your module to work with vmap"
+        )
+    shared = array.physical if isinstance(array, Batched) else Variable.wrap(array)
+    return shared.repeat(call.size)._array

@@ -12,7 +12,18 @@ batches("linalg_cholesky_ex", "cholesky", "linalg_matrix_exp", "linalg_det", "li
 )
 batches("linalg_inv_ex", "linalg_qr", "linalg_svd", "linalg_eigh", "linalg_eig")(aligned)
 batches("linalg_lu_factor_ex", "linalg_lu", "cholesky_inverse", "linalg_pinv", "cofactors")(aligned)
-batches("linalg_householder_product", "geqrf", "cofactors_tangent")(aligned)
+batches("geqrf", "cofactors_tangent")(aligned)
+
+
+@batches("linalg_householder_product")
+def _reflected(call: Call) -> Any:
+    return call.run(input=call.front("input"), tau=call.front("tau"))
+
+
+@batches("ormqr")
+def _multiplied(call: Call) -> Any:
+    names = ("self", "input2", "input3")
+    return call.run(**{name: call.front(name) for name in names})
 
 
 def _pair(call: Call, first: str, second: str) -> tuple[Any, Any]:

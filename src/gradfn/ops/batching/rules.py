@@ -40,7 +40,8 @@ def rule_of(operator: Operator) -> Rule:
     given = operator.batch
     if given is None:
         return _by_declaration(operator)
-    return WORDS[given] if isinstance(given, str) else given  # type: ignore[no-any-return]
+    rule: Rule = WORDS[given] if isinstance(given, str) else given
+    return rule
 
 
 @cache
@@ -98,7 +99,7 @@ def moved(call: Call) -> Any:
     made = call.run(**changes)
     if not scalars:
         return made
-    flat = [made] if isinstance(made, Variable) else made
+    flat: list[Any] = [made] if isinstance(made, Variable) else made
     flat = [t.squeeze(1) if t.ndim == 2 and t.shape[1] == 1 else t for t in flat]
     return flat[0] if isinstance(made, Variable) else flat
 
