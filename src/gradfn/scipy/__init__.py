@@ -6,6 +6,7 @@ from .coloring import color_hessian as color_hessian
 from .coloring import color_jacobian as color_jacobian
 from .implicit import fixed_point as fixed_point
 from .implicit import implicit as implicit
+from .integration import odeint as odeint
 from .minimization import minimize as minimize
 from .operators import hessian_operator as hessian_operator
 from .operators import jacobian_operator as jacobian_operator
@@ -17,6 +18,7 @@ from .products import gnvp as gnvp
 from .products import hvp as hvp
 from .products import laplacian as laplacian
 from .products import vhp as vhp
+from .quadrature import quad as quad
 from .roots import least_squares as least_squares
 from .roots import root as root
 from .roots import root_scalar as root_scalar

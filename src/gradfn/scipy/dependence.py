@@ -63,6 +63,26 @@ def _is_variable(leaf: Any) -> bool:
     return isinstance(leaf, Variable) and leaf.dtype.category >= FLOAT
 
 
+class Remembered:
+    """A function of tensors that remembers its last result, for the very same arrays.
+
+    So what a forward pass has computed serves the backward passes, without being kept in the
+    graph, where a batch of vmap would hold one result for all of its examples.
+    """
+
+    def __init__(self, compute: Callable[[Tensors], Any]) -> None:
+        self._compute = compute
+        self._arrays: list[Any] = []
+        self._result: Any = None
+
+    def __call__(self, tensors: Tensors) -> Any:
+        arrays = [tensor._array for tensor in tensors]
+        known = len(arrays) == len(self._arrays)
+        if not known or any(a is not b for a, b in zip(arrays, self._arrays, strict=True)):
+            self._result, self._arrays = self._compute(tensors), arrays
+        return self._result
+
+
 class Looped(Function):
     """A custom function that runs once for each example of a batch inside vmap."""
 

@@ -47,6 +47,13 @@ def filled(found: Sequence[Any], like: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(t.new_zeros(t.shape) if g is None else g for g, t in pairs)
 
 
+def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """``Re Σ a̅ b``: how far a function moves with `b`, of which `a` are its gradients."""
+    pairs = zip(a, b, strict=True)
+    products = [(x.conj() * y).real if y.is_complex() else x * y for x, y in pairs]
+    return sum(product.sum() for product in products)
+
+
 def real_scalar(value: Any, name: str) -> Any:
     """The one tensor in `value`; TypeError or RuntimeError unless it is one real number."""
     tensors, _ = tensors_of(value, name)

@@ -18,7 +18,7 @@ from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..errors import LinAlgError
 from ..func.levels import fresh, taken_out
 from ..utils._pytree import TreeSpec, tree_leaves
-from .dependence import Dependence, Func, Looped, Tensors
+from .dependence import Dependence, Func, Looped, Remembered, Tensors
 from .evaluation import Evaluation, filled, gradients, real_scalar
 from .packing import Packing, Vector
 from .trees import Tree, tensors_of
@@ -167,26 +167,22 @@ class Problem:
     def adjoint(self, unknowns: int) -> Problem:
         """The linear problem ``(∂condition/∂x)ᵀ w = g`` for w; `known` are x, the known and g."""
 
-        def split(known: Tensors) -> tuple[Tensors, Tensors, Tensors]:
-            return known[:unknowns], known[unknowns:-unknowns], known[-unknowns:]
-
         def condition(w: Tensors, known: Tensors) -> Tensors:
-            x, known, g = split(known)
+            x, known, g = known[:unknowns], known[unknowns:-unknowns], known[-unknowns:]
             with enable_grad():
                 at = [fresh(tensor) for tensor in x]
                 values = self.condition(at, known)
                 pulled = filled(gradients(values, at, w, create_graph=True), at)
             return [a - b for a, b in zip(pulled, g, strict=True)]
 
-        last: list[tuple[list[Any], Callable[[Vector], Vector]]] = []
+        solver_at = Remembered(
+            lambda point: self._transposed_solver(point[:unknowns], point[unknowns:])
+        )
 
         def solve(known: Tensors) -> Tensors:
-            x, known, g = split(known)
-            point = [tensor._array for tensor in (*x, *known)]
-            if not last or any(a is not b for a, b in zip(point, last[0][0], strict=True)):
-                last[:] = [(point, self._transposed_solver(x, known))]
+            g = known[-unknowns:]
             packing = Packing(list(g), "gradient")
-            return packing.unpack(last[0][1](packing.pack(g)))
+            return packing.unpack(solver_at(known[:-unknowns])(packing.pack(g)))
 
         return Problem(solve, condition, self.linear_solver)
 

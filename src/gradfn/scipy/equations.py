@@ -1,0 +1,105 @@
+"""Ordinary differential equations of trees of tensors, as SciPy's solvers see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..autograd.grad_mode import enable_grad, no_grad
+from ..autograd.variable import Variable
+from ..dtypes import dtype
+from .dependence import Dependence, Remembered, Tensors
+from .evaluation import Evaluation
+from .packing import Packing, Vector
+
+IMPLICIT = ("Radau", "BDF", "LSODA")  # methods that use the Jacobian
+
+
+@dataclass(eq=False)
+class Equation:
+    """An equation, and how it is solved."""
+
+    given: Dependence
+    domain: Packing  # of a state
+    time_dtype: dtype
+    method: Any
+    rtol: float
+    atol: float
+    options: dict[str, Any]
+    solution: Remembered = field(init=False)  # of the times, the initial state, what is known
+
+    def __post_init__(self) -> None:
+        self.solution = Remembered(self._solved)
+
+    @property
+    def unknowns(self) -> int:
+        """How many tensors a state is made of."""
+        return len(self.domain.shapes)
+
+    def _solved(self, tensors: Tensors) -> Any:
+        """SciPy's solution, with its interpolant."""
+        t, y0, known = tensors[0], tensors[1 : self.unknowns + 1], tensors[self.unknowns + 1 :]
+        rhs = Field(self, known)
+        times = np.asarray(t._array, np.float64)
+        return self.solve(rhs.value, rhs.jacobian, times, self.domain.pack(y0))
+
+    def solve(self, rhs: Any, jacobian: Any, times: Vector, start: Vector) -> Any:
+        from scipy.integrate import solve_ivp
+
+        name = self.method if isinstance(self.method, str) else self.method.__name__
+        options = dict(self.options, **({"jac": jacobian} if name in IMPLICIT else {}))
+        result = solve_ivp(
+            rhs,
+            (times[0], times[-1]),
+            start,
+            self.method,
+            times,
+            dense_output=True,
+            rtol=self.rtol,
+            atol=self.atol,
+            **options,
+        )
+        if not result.success:
+            raise RuntimeError(
+                f"odeint stopped at t = {result.sol.ts[-1] if result.sol else times[0]} on the way "
+                f"from {times[0]} to {times[-1]}: {result.message}"
+            )
+        return result
+
+
+class Field:
+    """``f(t, y)`` for fixed known tensors, on tensors and on packed states."""
+
+    def __init__(self, equation: Equation, known: Tensors) -> None:
+        self.domain = equation.domain
+        self._time_dtype = equation.time_dtype.numpy
+        self._f = equation.given.function(known)
+
+    def tensors(self, t: Any, y: Tensors) -> list[Any]:
+        """The rates of change of a state, which they must resemble."""
+        rates = self.domain.tensors(self._f(t, self.domain.tree(y)), "f(t, y)")
+        for rate, due, name in zip(rates, self.domain.dtypes, self.domain.names, strict=True):
+            if rate.is_complex() != due.is_complex:
+                raise RuntimeError(f"f(t, y) is of {rate.dtype} where {name} is of {due}")
+        return rates
+
+    def tensors_at(self, t: float, y: Vector) -> list[Any]:
+        return self.tensors(self._time(t), self.domain.unpack(y))
+
+    def value(self, t: float, y: Vector) -> Vector:
+        with no_grad():
+            return self.domain.pack(self.tensors_at(t, y))
+
+    def at(self, t: float, y: Vector) -> Evaluation:
+        state = [tensor.requires_grad_() for tensor in self.domain.unpack(y)]
+        with enable_grad():
+            rates = self.tensors(self._time(t), state)
+        return Evaluation(self.domain, state, self.domain, rates)
+
+    def jacobian(self, t: float, y: Vector) -> Vector:
+        return self.at(t, y).jacobian()
+
+    def _time(self, t: float) -> Any:
+        return Variable.wrap(np.asarray(t, self._time_dtype))
