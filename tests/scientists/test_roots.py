@@ -76,7 +76,11 @@ def test_roots_between_two_ends(method: str | None) -> None:
 def test_roots_near_a_number(method: str | None) -> None:
     more = {"x1": 2.0} if method == "secant" else {}
     found = root_scalar(
-        lambda x, a: (x**3 - a).sum(), gradfn.ones(1, 1), args=(27,), method=method, **more
+        lambda x, a: (x**3 - a).sum(),
+        gradfn.ones(1, 1, requires_grad=True),
+        args=(27,),
+        method=method,
+        **more,
     )
     assert found.root.shape == (1, 1) and found.root.dtype == gradfn.float32
     assert found.root.item() == pytest.approx(3)

@@ -141,7 +141,7 @@ class IntegralFunction(Looped):
 
     @staticmethod
     def forward(integral: Integral, a: Any, b: Any, *known: Any) -> Any:
-        return tuple(integral.value(float(a), float(b), [tensor.detach() for tensor in known]))
+        return tuple(integral.value(a.item(), b.item(), [tensor.detach() for tensor in known]))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

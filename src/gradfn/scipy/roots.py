@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.variable import Variable
+from ..creation import zeros
+from ..dtypes import float64
+from ..tensor import Tensor
 from ..utils._pytree import tree_leaves
 from .coloring import Coloring
 from .evaluation import Traced
@@ -149,8 +151,8 @@ def root_scalar(
     """
     from scipy import optimize
 
-    ends = [end for end in (bracket or ()) if isinstance(end, Variable)]
-    like = x0 if x0 is not None else ends[0] if ends else Variable.wrap(np.zeros(()))
+    ends = [end for end in (bracket or ()) if isinstance(end, Tensor)]
+    like = x0 if x0 is not None else ends[0] if ends else zeros((), dtype=float64)
     if x0 is None and bracket is None:
         raise ValueError("root_scalar needs x0, where to start, or bracket, two ends to search")
     domain = Packing(like, "x0")
@@ -168,8 +170,8 @@ def root_scalar(
 
     result = optimize.root_scalar(
         value,
-        bracket=bracket and [float(end) for end in bracket],
-        x0=None if x0 is None else float(x0),
+        bracket=bracket and [_number(end) for end in bracket],
+        x0=None if x0 is None else x0.item(),
         fprime=slope if order else None,
         fprime2=bend if order > 1 else None,
         method=method,
@@ -177,3 +179,7 @@ def root_scalar(
     )
     result["root"] = domain.unpacked(np.array([result["root"]]))
     return result
+
+
+def _number(end: Any) -> float:
+    return float(end.detach() if isinstance(end, Tensor) else end)
