@@ -28,6 +28,7 @@ LAYER = {name: level for level, names in enumerate(LAYERS) for name in names.spl
 
 # Imports of a higher layer inside a function: (importer, imported) and why it has to be.
 UPWARDS = {
+    ("autograd", "ops"): "Jacobians come stacked: `torch.autograd` is a front door as well",
     ("autograd", "utils"): "custom functions inside vmap take structures of tensors",
 }
 

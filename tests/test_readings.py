@@ -177,3 +177,13 @@ def test_a_tangent_can_be_differentiated() -> None:
     found = tangent_rule(ops.sin.operator)({"self": x}, {"self": t}, {}, x.sin(), ops)
     (slope,) = gradfn.autograd.grad(found.sum(), [x])
     np.testing.assert_allclose(to_numpy(slope), to_numpy(-t * x.detach().sin()), rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", [gradfn.addcmul, gradfn.addcdiv])
+def test_scalar_gradients_know_the_plain_arguments(function: Any) -> None:
+    """0-d gradients are NumPy scalars on their way, for which formulas are written out."""
+    leaves = [gradfn.tensor(v, dtype=gradfn.float64, requires_grad=True) for v in (0.1, 0.2, 0.5)]
+    result = function(*leaves, value=3).exp()
+    plain = gradfn.autograd.grad(result, leaves, retain_graph=True)
+    traced = gradfn.autograd.grad(result, leaves, create_graph=True)
+    assert all(a.allclose(b.detach()) for a, b in zip(plain, traced, strict=True))

@@ -189,13 +189,6 @@ def _batch_size(tensor: Any, grads: Any, index: int) -> int:
     return shape[0]
 
 
-def stacked(tensors: Sequence[Any]) -> Any:
-    """The tensors, all of one shape, along a new first dimension; recorded."""
-    from ..ops.joining import stack
-
-    return stack(tensors)
-
-
 def _listed(tensors: Tensors) -> list[Any]:
     if isinstance(tensors, Variable) or _is_edge(tensors):
         return [tensors]

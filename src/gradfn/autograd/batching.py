@@ -177,8 +177,9 @@ class Batched(np.ndarray[Any, Any]):
         raise unbatched(f"NumPy's {ufunc.__name__}")
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if func in (np.zeros_like, np.ones_like, np.empty_like):
-            return func(np.ndarray.view(self, np.ndarray), *args[1:], **kwargs)
+        if func in (np.zeros_like, np.ones_like, np.empty_like, np.einsum_path):  # of shapes
+            plain = [np.ndarray.view(a, np.ndarray) if type(a) is Batched else a for a in args]
+            return func(*plain, **kwargs)
         raise unbatched(f"NumPy's {func.__name__}")
 
     def item(self, *args: Any) -> NoReturn:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from .backward import grad, stacked
+from .backward import grad
 from .batching import vmap_level
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .grad_mode import enable_grad
@@ -295,7 +295,14 @@ def _rows(
         rows.append(_filled(found, inputs, strict, create_graph, errors))
     if not rows:
         return tuple(input.new_zeros((0, *input.shape)) for input in inputs)
-    return tuple(stacked(column) for column in zip(*rows, strict=True))
+    return tuple(_stacked(column) for column in zip(*rows, strict=True))
+
+
+def _stacked(tensors: Sequence[Any]) -> Any:
+    """The tensors, all of one shape, along a new first dimension; recorded."""
+    from ..ops.joining import stack
+
+    return stack(tensors)
 
 
 def _batched_rows(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import raw
+from ..autograd.batching import all_values
 from ..raw.matrices import check_fraction, check_square
 from . import return_types
 from .checking import checked
@@ -38,7 +39,7 @@ cofactors_tangent = op(
 
 def _log_derivative(F: Any, A: Any, det: Any) -> Any:
     """The derivative of ``log det A``, the transposed inverse; infinite where `A` is singular."""
-    if np.all(getattr(det, "_array", det)):
+    if np.all(all_values(getattr(det, "_array", det))):
         return F.linalg_inv(A).mT
     return F.cofactors(A) / _at_matrices(F, F.linalg_det(A))
 
@@ -52,10 +53,10 @@ def _cofactors(F: Any, A: Any, det: Any) -> Any:
     """The derivative of ``det A``; `cofactors` is for where the inverse would tell little."""
     if A.shape[-1] == 1:
         return F.zeros_like(A) + 1
-    array = getattr(A, "_array", A)
+    array, found = (all_values(getattr(x, "_array", x)) for x in (A, det))
     bound = np.sqrt(np.square(np.abs(array)).sum(-1)).prod(-1)  # Hadamard's, for the determinant
     rounding = array.shape[-1] * np.finfo(array.dtype).eps
-    if np.all(np.abs(getattr(det, "_array", det)) > rounding * bound):
+    if np.all(np.abs(found) > rounding * bound):
         return F.linalg_inv(A).mT * _at_matrices(F, det)
     return F.cofactors(A)
 

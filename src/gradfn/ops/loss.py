@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from .. import raw
+from ..autograd.batching import all_values
 from ..raw.loss import LEAST_VARIANCE, NONE
 from ..shapes import broadcast_shapes
 from .checking import checked
@@ -417,7 +418,7 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = input.new_full((), var).expand(input.size())
-    elif (var < 0).any():
+    elif (all_values(var._array) < 0).any():
         raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():

@@ -14,7 +14,7 @@ from ..autograd.saved import SavedTensor
 from ..autograd.variable import Variable
 from ..autograd.where import internal_files, remember_source
 from .declare import LIST, PLAIN, Formula, Operator, words
-from .symbols import derivative, is_arithmetic
+from .symbols import Symbol, derivative, is_arithmetic
 
 
 class Saved(NamedTuple):
@@ -353,8 +353,9 @@ def _arithmetic(operator: Operator, target: str, names: set[str]) -> str | None:
     """The formula for `target` as text, if it is arithmetic of `names` alone."""
     if target not in operator.formulas:
         return None
+    plain = {p.name: Symbol(p.name) for p in operator.parameters if p.kind == PLAIN}
     try:
-        formula = derivative(operator, target)
+        formula = derivative(operator, target, plain)
     except (TypeError, AttributeError, ValueError):  # it is more than an expression
         return None
     return repr(formula) if is_arithmetic(formula, names) else None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import raw
 from ..autograd.batching import all_values
 from ..raw.matrices import check_info
@@ -345,7 +343,7 @@ def _lstsq_gradients(
         P = F.linalg_pinv(self)
         g_B = adjoint_of(P) @ g_X
         g_A = _pinv_gradient(F, g_X @ adjoint_of(B), self, P) if needs[0] else None
-    if g_residuals is not None and np.size(getattr(g_residuals, "_array", g_residuals)):
+    if g_residuals is not None and 0 not in g_residuals.shape:
         rest = 2 * (self @ X - B) * F.unsqueeze(g_residuals, -2)
         g_B = -rest if g_B is None else g_B - rest
         through = rest @ adjoint_of(X)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import raw
+from ..autograd.batching import is_batched
 from ..autograd.variable import Variable
 from ..raw.numbers import HALF, converted
+from .comparison import where
 from .conversion import type_name
 from .filling import copy_, fill_
 from .indexing import index_at, index_put_, positions
@@ -99,7 +101,17 @@ def set_item(input: Tensor, index: Any, value: Any) -> None:
     value = _without_leading_ones(value)
     if not value._array.ndim and value._array.dtype != viewed._array.dtype:
         value = value.to(viewed.dtype)
+    mask = tensors[0]
+    if len(tensors) == 1 and _is_batched_mask(mask) and not value._array.ndim:
+        trailing = viewed._array.ndim - mask._array.ndim
+        _write(viewed, where(mask.reshape(*mask.shape, *[1] * trailing), value, viewed))
+        return
     index_put_(viewed, tensors, value)
+
+
+def _is_batched_mask(index: Any) -> bool:
+    """Whether `index` is a mask of each example's own, inside vmap."""
+    return index is not None and is_batched(index._array) and index._array.dtype == np.bool_
 
 
 def _number(input: Tensor, value: Any) -> Any:
@@ -185,7 +197,8 @@ def _converted(item: Any) -> Any:
         return item
     if isinstance(item, Variable):
         array = item._array
-        return int(array) if not array.ndim and array.dtype.kind == "i" else item
+        number = not array.ndim and array.dtype.kind == "i" and not is_batched(array)
+        return int(array) if number else item
     if isinstance(item, bool | np.bool_):
         return Variable.wrap(np.array(item, bool))
     if isinstance(item, str):

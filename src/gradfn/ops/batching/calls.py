@@ -162,6 +162,9 @@ class Call:
             elif p.kind != PLAIN:
                 value, self.batched[p.name] = self._taken(value)
             self.values[p.name] = value
+        first = operator.parameters[0].name
+        if in_place and self.values[first].requires_grad:  # it may be saved, and then written to
+            self.values[first] = self.values[first].clone()
         self.any_batched = any(
             any(flag) if isinstance(flag, list) else flag for flag in self.batched.values()
         )

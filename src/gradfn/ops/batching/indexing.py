@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...shapes import broadcast_shapes
+from ..comparison import where
 from .calls import Call
 from .rules import batches, dynamic, past_batch
 
@@ -76,46 +77,37 @@ def _filled(call: Call) -> Any:
 
 @batches("index_fill.tensor")
 def _filled_with(call: Call) -> Any:
-    """A value of each example's own is copied to all places."""
+    """A value of each example's own is put where one of the positions is."""
     if not call.batched["value"]:
         return _filled(call)
     x = call.front("self")
-    rank = max(x.ndim - 1, 1)
-    dim = call["dim"] % rank
-    places = call["index"].shape[-1] if call["index"].ndim > call.batched["index"] else 1
-    shape = (*x.shape[: dim + 1], places, *x.shape[dim + 2 :])
-    source = call["value"].reshape(call.size, *[1] * (len(shape) - 1)).expand(shape)
-    return copied_at(call, x, source, dim)
+    dim = call["dim"] % max(x.ndim - 1, 1)
+    places = _places(call)
+    size = x.shape[dim + 1] if x.ndim > 1 else 1
+    chosen = places.new_zeros((call.size, size)).scatter(1, places, 1).bool()
+    if x.ndim > 1:
+        chosen = chosen.reshape(call.size, *[1] * dim, size, *[1] * (x.ndim - dim - 2))
+    value = call["value"].reshape(call.size, *[1] * (x.ndim - 1))
+    return where(chosen.reshape(x.shape) if x.ndim == 1 else chosen, value, x)
 
 
 @batches("index_select_backward")
 def _select_gradient(call: Call) -> Any:
-    shape = call["shape"]
-    zeros = call["self"].new_zeros(call.size, *shape)
-    return _added(call, zeros, call.front("self"))
+    return _added(call, call["self"].new_zeros(call.size, *call["shape"]), call.front("self"))
 
 
 def _added(call: Call, target: Any, source: Any) -> Any:
     """`source` added to `target` (both batches) at the positions along `dim`."""
-    rank = max(target.ndim - 1, 1)
-    dim = call["dim"] % rank
     if target.ndim == 1:
-        target, source = target.unsqueeze(1), source.reshape(call.size, -1)
-        return _added(call, target, source).squeeze(1)
+        source = source.reshape(call.size, -1)
+        return _added(call, target.unsqueeze(1), source).squeeze(1)
+    dim = call["dim"] % (target.ndim - 1)
     if not call.batched["index"]:
         return target.index_add(dim + 1, call["index"].reshape(-1), source)
     size = target.shape[dim + 1]
     flat, given = (x.movedim(dim + 1, 1).flatten(0, 1) for x in (target, source))
     made = flat.index_add(0, _offset(call, _places(call), size), given)
     return made.unflatten(0, (call.size, size)).movedim(1, dim + 1)
-
-
-def copied_at(call: Call, target: Any, source: Any, dim: int) -> Any:
-    """`source` written to `target` (both batches) at the positions along `dim`."""
-    if target.ndim == 1:
-        return copied_at(call, target.unsqueeze(1), source.reshape(call.size, -1), dim).squeeze(1)
-    index = _places(call).reshape(call.size, *[1] * dim, -1, *[1] * (target.ndim - 2 - dim))
-    return target.scatter(dim + 1, index.expand(source.shape), source)
 
 
 # Index tensors in several dimensions.

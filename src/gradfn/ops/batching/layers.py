@@ -7,6 +7,7 @@ from typing import Any
 from ...autograd.batching import Batched
 from ...autograd.variable import Variable
 from ...raw.loss import MEAN, NONE
+from ..comparison import where
 from ..declare import registry
 from .calls import Call
 from .rules import DRAWING, RANDOM, aligned, batches, random
@@ -101,7 +102,9 @@ def _embedded(call: Call) -> Any:
     weight, rows = call["weight"], call["weight"].shape[1]
     indices = call.front("indices")
     shift = _numbers(call).mul(rows).reshape(-1, *[1] * (indices.ndim - 1))
-    return call.run(weight=weight.flatten(0, 1), indices=indices + shift, padding_idx=-1)
+    made = call.run(weight=weight.flatten(0, 1), indices=indices + shift, padding_idx=-1)
+    padding = (indices == call["padding_idx"]).unsqueeze(-1)
+    return where(padding, made.detach(), made) if call["padding_idx"] >= 0 else made
 
 
 def _numbers(call: Call) -> Any:

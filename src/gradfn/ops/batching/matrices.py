@@ -10,7 +10,7 @@ from .rules import aligned, batches
 batches("linalg_cholesky_ex", "cholesky", "linalg_matrix_exp", "linalg_det", "linalg_slogdet")(
     aligned
 )
-batches("linalg_inv_ex", "linalg_qr", "linalg_svd", "linalg_eigh", "linalg_eig")(aligned)
+batches("linalg_inv_ex", "linalg_svd", "linalg_eigh", "linalg_eig")(aligned)
 batches("linalg_lu_factor_ex", "linalg_lu", "cholesky_inverse", "linalg_pinv", "cofactors")(aligned)
 batches("geqrf", "cofactors_tangent")(aligned)
 
@@ -134,8 +134,12 @@ def _solved(call: Call) -> Any:
     a, b, vector = _columns(call, "A", "B")
     rank = max(a.ndim, b.ndim)
     a, b = (t.expand(*[1] * (rank - t.ndim), *t.shape) if t.ndim < rank else t for t in (a, b))
-    result, *rest = call.run(A=a, B=b)
-    return [result.squeeze(-1) if vector else result, *rest]
+    result, info = call.run(A=a, B=b)
+    if call.batched["A"]:
+        info = info.reshape(call.size, *_example_shape(call, "A")[:-2])
+    else:
+        info = info.expand(call.size, *info.shape[info.ndim - call.rank("A") + 2 :])
+    return [result.squeeze(-1) if vector else result, info]
 
 
 @batches("linalg_solve_triangular")
@@ -174,3 +178,9 @@ def _blocks(call: Call) -> Any:
         )
         row, column = row + height, column + width
     return result
+
+
+@batches("linalg_qr")
+def _qr(call: Call) -> Any:
+    Q, R = call.run()
+    return [R.new_zeros(call.size, 0) if call["kind"] == "r" else Q, R]

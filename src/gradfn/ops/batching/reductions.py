@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..comparison import where
 from .calls import Call
 from .rules import batches, moved, past_batch
 
@@ -34,7 +35,14 @@ def _extreme(call: Call) -> Any:
 
 @batches("median", "nanmedian")
 def _middle(call: Call) -> Any:
-    return getattr(_flat(call), call.operator.name)(1).values
+    """The mean of the elements that are equal to the median, which shares the gradient."""
+    x = _flat(call)
+    middle = getattr(x.detach(), call.operator.name)(1, True).values
+    chosen = (x == middle) | (x.isnan() & middle.isnan())
+    still = x - x.detach()
+    if call.operator.name == "nanmedian":
+        still = where(chosen, still, 0)
+    return middle.squeeze(1) + (still * chosen).sum(1) / chosen.sum(1)
 
 
 @batches("trace")

@@ -69,7 +69,10 @@ def aligned(call: Call) -> Any:
 def reduced(call: Call) -> Any:
     """Losses by element, reduced for each example."""
     rank = max(map(call.rank, call.tensors))
-    given = {name: call.aligned(name, rank) for name in call.tensors}
+    given = {
+        name: call.front(name) if call.rank(name) == rank else call.aligned(name, rank)
+        for name in call.tensors
+    }
     losses = call.run(**given, reduction=NONE)
     if call["reduction"] == NONE:
         return losses

@@ -159,7 +159,8 @@ def _repeated_back(call: Call) -> Any:
 
 @batches("flip")
 def _flipped(call: Call) -> Any:
-    return call["self"].flip(_each(call["dims"], call.rank("self")))
+    x = call["self"]
+    return x.flip(_each(call["dims"], x.ndim - 1)) if x.ndim > 1 else x.clone()
 
 
 @batches("rot90")
