@@ -8,16 +8,17 @@ grows by ``gᵢ`` at each ``tᵢ``. Then ``a(t₀)`` is the gradient of ``y₀``
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ..autograd.grad_mode import enable_grad, is_grad_enabled
+from ..autograd.grad_mode import enable_grad, get_mode, is_grad_enabled
 from ..autograd.variable import Variable
 from ..func.levels import fresh, taken_out
 from ..ops.joining import stack
-from .dependence import Dependence, Looped, Tensors
+from .dependence import Dependence, Numeric, Tensors
 from .equations import Equation, Field
 from .evaluation import dot, filled, gradients
 from .packing import Packing, Vector
@@ -33,49 +34,48 @@ def integrate(equation: Equation, t: Any, y0: Tensors, known: Tensors) -> Tensor
     return states
 
 
-class OdeFunction(Looped):
+class OdeFunction(Numeric):
     """The states as functions of the times, the initial state and the known tensors."""
 
     @staticmethod
-    def forward(equation: Equation, t: Any, *tensors: Any) -> Any:
-        return equation.domain.unpack(equation.solution([t, *tensors]).y.T)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.equation = inputs[0]
-        ctx.save_for_backward(*output, *inputs[1:])
+    def compute(what: Equation, tensors: Tensors) -> Tensors:
+        return what.domain.unpack(what.solution(tensors).y.T)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        unknowns = len(grads)
-        states, inputs = ctx.saved_tensors[:unknowns], ctx.saved_tensors[unknowns:]
-        if is_grad_enabled():
-            return None, *_recorded(ctx.equation, states, inputs, grads)
-        needed = frozenset(i for i, need in enumerate(ctx.needs_input_grad[1:]) if need)
-        return None, *OdeAdjoint.apply(ctx.equation, needed, *inputs, *grads)
+        states, inputs = ctx.saved_tensors[: ctx.results], ctx.saved_tensors[ctx.results :]
+        if is_grad_enabled() or get_mode().level is not None:
+            return None, *_recorded(ctx.what, states, inputs, grads)
+        wanted = frozenset(i for i, need in enumerate(ctx.needs_input_grad[1:]) if need)
+        return None, *OdeAdjoint.apply(Along(ctx.what, wanted), *inputs, *grads)
 
 
-class OdeAdjoint(Looped):
+@dataclass
+class Along:
+    """An equation, and the numbers of the inputs of its solution whose gradients are wanted."""
+
+    equation: Equation
+    wanted: frozenset[int]
+
+
+class OdeAdjoint(Numeric):
     """The gradients of a solution's inputs, along its interpolant."""
 
     @staticmethod
-    def forward(equation: Equation, needed: frozenset[int], *tensors: Any) -> Any:
+    def compute(what: Along, tensors: Tensors) -> Tensors:
+        equation = what.equation
         unknowns = len(equation.domain.shapes)
         inputs, grads = tensors[:-unknowns], tensors[-unknowns:]
         t, known = inputs[0], inputs[unknowns + 1 :]
         adjoint = _Adjoint(
             equation,
             equation.solution(inputs).sol,
-            [tensor.detach() for tensor in known],
-            [unknowns + 1 + i in needed for i in range(len(known))],
+            known,
+            [unknowns + 1 + i in what.wanted for i in range(len(known))],
         )
         of_t, of_y0, of_known = adjoint.run(np.asarray(t._array, np.float64), grads)
         made = Variable.wrap(of_t.astype(t._array.dtype))
         return made, *equation.domain.unpack(of_y0), *of_known
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Nothing: it runs where no graph is made."""
 
 
 class _Adjoint:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.function import Function
+from ..autograd.grad_mode import ModeChange, enable_grad
 from ..autograd.variable import Variable
 from ..dtypes import FLOAT
+from ..func.levels import fresh, taken_out
 from ..func.modules import functional_call
 from ..nn.modules.module import Module
 from ..ops.joining import stack
 from ..utils._pytree import tree_flatten
+from .evaluation import pushed_forward
 
 Func = Callable[..., Any]
 Tensors = Sequence[Any]
@@ -83,8 +86,37 @@ class Remembered:
         return self._result
 
 
-class Looped(Function):
-    """A custom function that runs once for each example of a batch inside vmap."""
+class Numeric(Function):
+    """A custom function that SciPy computes, of something that is no tensor and of tensors.
+
+    `compute` gets plain tensors, outside of all transforms. `backward` is made of differentiable
+    operations, which gives forward mode, too; inside vmap it all runs once for each example.
+    """
+
+    @staticmethod
+    def compute(what: Any, tensors: Tensors) -> Tensors:
+        """The results. To be overridden."""
+        raise NotImplementedError
+
+    @classmethod
+    def forward(cls, what: Any, *tensors: Any) -> Any:
+        with ModeChange(intercept=None, level=None, saved_hooks=()):
+            return tuple(cls.compute(what, [tensor.detach() for tensor in tensors]))
+
+    @classmethod
+    def setup_context(cls, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep the results and the tensors that they were computed from."""
+        ctx.what, ctx.results = inputs[0], len(output)
+        ctx.save_for_backward(*output, *inputs[1:])
+        ctx.save_for_forward(*inputs[1:])
+
+    @classmethod
+    def jvp(cls, ctx: Any, _: None, *tangents: Any) -> Any:
+        """The tangents of the results."""
+        with enable_grad():
+            variables = [fresh(tensor) for tensor in ctx.saved_tensors]
+            outputs = cls.apply(ctx.what, *variables)
+            return tuple(taken_out(list(pushed_forward(outputs, variables, tangents)), variables))
 
     @classmethod
     def vmap(cls, info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:

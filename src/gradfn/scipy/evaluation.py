@@ -10,6 +10,7 @@ import numpy as np
 
 from ..autograd.backward import grad
 from ..autograd.grad_mode import set_grad_enabled
+from ..func.levels import fresh
 from ..utils._pytree import tree_leaves
 from .packing import Packing, Vector
 from .trees import Tree, tensors_of
@@ -45,6 +46,15 @@ def filled(found: Sequence[Any], like: Sequence[Any]) -> tuple[Any, ...]:
     """The gradients `found`, with zeros in place of None."""
     pairs = zip(found, like, strict=True)
     return tuple(t.new_zeros(t.shape) if g is None else g for g, t in pairs)
+
+
+def pushed_forward(
+    outputs: Sequence[Any], inputs: Sequence[Any], v: Sequence[Any]
+) -> Sequence[Any]:
+    """``Jv``, recorded: see Note [Double-backward trick]."""
+    u = [fresh(output.new_zeros(output.shape)) for output in outputs]
+    linear = gradients(outputs, inputs, u, create_graph=True)
+    return filled(gradients(filled(linear, inputs), u, v, create_graph=True), outputs)
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:

@@ -18,7 +18,7 @@ from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..errors import LinAlgError
 from ..func.levels import fresh, taken_out
 from ..utils._pytree import TreeSpec, tree_leaves
-from .dependence import Dependence, Func, Looped, Remembered, Tensors
+from .dependence import Dependence, Func, Numeric, Remembered, Tensors
 from .evaluation import Evaluation, filled, gradients, real_scalar
 from .packing import Packing, Vector
 from .trees import Tree, tensors_of
@@ -198,22 +198,22 @@ class Problem:
         return _iterative(evaluation, self.linear_solver)
 
 
-class ImplicitFunction(Looped):
+class ImplicitFunction(Numeric):
     """The unknowns of a problem as functions of the known tensors."""
 
     @staticmethod
-    def forward(problem: Problem, *known: Any) -> Any:
-        return tuple(problem.solve([tensor.detach() for tensor in known]))
+    def compute(what: Problem, tensors: Tensors) -> Tensors:
+        return what.solve(tensors)
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.problem, ctx.unknowns = inputs[0], len(output)
-        ctx.adjoint = ctx.problem.adjoint(ctx.unknowns)
-        ctx.save_for_backward(*output, *inputs[1:])
+    @classmethod
+    def setup_context(cls, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Also make the problem of the adjoint, which is solved in each backward pass."""
+        super().setup_context(ctx, inputs, output)
+        ctx.adjoint = ctx.what.adjoint(ctx.results)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        problem, unknowns = ctx.problem, ctx.unknowns
+        problem, unknowns = ctx.what, ctx.results
         x, known = ctx.saved_tensors[:unknowns], ctx.saved_tensors[unknowns:]
         w = ImplicitFunction.apply(ctx.adjoint, *x, *known, *grads)
         create_graph = is_grad_enabled()

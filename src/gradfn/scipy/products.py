@@ -15,7 +15,7 @@ from ..creation import zeros
 from ..func.levels import fresh, taken_out
 from ..ops.joining import stack
 from ..utils._pytree import tree_map
-from .evaluation import filled, gradients, real_scalar
+from .evaluation import filled, gradients, pushed_forward, real_scalar
 from .packing import Packing
 from .trees import Tree, tensors_of
 
@@ -67,7 +67,7 @@ def gnvp(
     with enable_grad():
         inputs = _variables(domain, x)
         outputs, spec = tensors_of(f(domain.tree(inputs), *args), "f(x)")
-        pushed = _pushed(outputs, inputs, domain.tensors(v, "v"))
+        pushed = pushed_forward(outputs, inputs, domain.tensors(v, "v"))
         if loss is not None:
             at = [fresh(output) for output in outputs]
             objective = real_scalar(loss(spec.unflatten(at)), "loss(f(x))")
@@ -164,13 +164,13 @@ def directional_derivatives(
     with enable_grad():
         starts, directions = domain.tensors(x, "x"), domain.tensors(v, "v")
         real = [start.real.dtype if start.is_complex() else start.dtype for start in starts]
-        steps = [zeros((), dtype=dtype, requires_grad=True) for dtype in real]
+        steps = [fresh(zeros((), dtype=dtype)) for dtype in real]
         moved = [a + t * b for a, t, b in zip(starts, steps, directions, strict=True)]
         outputs, spec = tensors_of(f(domain.tree(moved), *args), "f(x)")
         ones = [step.new_ones(()) for step in steps]
         found: list[Sequence[Any]] = [outputs]
         for _ in range(order):
-            found.append(_pushed(found[-1], steps, ones))
+            found.append(pushed_forward(found[-1], steps, ones))
     derivatives = (spec.unflatten(outputs) for outputs in found)
     return [_results(derivative, steps, create_graph) for derivative in derivatives]
 
@@ -239,10 +239,3 @@ def _hessian_product(
 ) -> Sequence[Any]:
     gradient = gradients([output], inputs, [output.new_ones(output.shape)], create_graph=True)
     return filled(gradients(filled(gradient, inputs), inputs, v, create_graph), inputs)
-
-
-def _pushed(outputs: Sequence[Any], inputs: Sequence[Any], v: Sequence[Any]) -> Sequence[Any]:
-    """``Jv``: see Note [Double-backward trick]."""
-    u = [output.new_zeros(output.shape).requires_grad_() for output in outputs]
-    linear = gradients(outputs, inputs, u, create_graph=True)
-    return filled(gradients(filled(linear, inputs), u, v, create_graph=True), outputs)

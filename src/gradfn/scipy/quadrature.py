@@ -16,11 +16,12 @@ import numpy as np
 
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..autograd.variable import Variable
+from ..creation import zeros
 from ..dtypes import dtype, float64, promote_types
 from ..func.levels import fresh, taken_out
 from ..tensor import Tensor
 from ..utils._pytree import tree_leaves
-from .dependence import Dependence, Func, Looped, Tensors
+from .dependence import Dependence, Func, Numeric, Tensors
 from .evaluation import dot, filled, gradients
 from .packing import Packing, Vector
 from .trees import Tree
@@ -59,11 +60,12 @@ def quad(
     (tensor(0.5000, dtype=torch.float64), (tensor(-0.2500, dtype=torch.float64),))
     """
     given = Dependence(f, args)
-    limits = [limit for limit in (a, b) if isinstance(limit, Tensor)]
-    real = [t.dtype if t.is_floating_point() else t.real.dtype for t in (*limits, *given.tensors)]
-    kind = functools.reduce(promote_types, real) if real else float64
-    a, b = (_limit(limit, kind) for limit in (a, b))
-    somewhere = a.detach().nan_to_num(posinf=0, neginf=0)
+    variable = [limit for limit in (a, b) if isinstance(limit, Tensor)]
+    if any(limit.is_complex() for limit in variable):
+        raise TypeError("the limits of an integral must be real, but one is a complex tensor")
+    kind = _real_dtype((*variable, *given.tensors))
+    variable = [limit.reshape(()).to(kind) for limit in variable]
+    somewhere = (zeros((), dtype=kind) + a).reshape(()).detach().nan_to_num(posinf=0, neginf=0)
     with enable_grad():
         value = given.function([tensor.detach() for tensor in given.tensors])(somewhere)
     packing = Packing(value, "f(x)")
@@ -75,17 +77,17 @@ def quad(
 
     epsrel = packing.eps**0.5 if epsrel is None else epsrel
     epsabs = epsrel / 100 if epsabs is None else epsabs
-    integral = Integral(integrand, packing, kind, {"epsrel": epsrel, "epsabs": epsabs, **options})
-    return packing.tree(IntegralFunction.apply(integral, a, b, *given.tensors))
+    fixed = [None if isinstance(limit, Tensor) else limit for limit in (a, b)]
+    options = {"epsrel": epsrel, "epsabs": epsabs, **options}
+    integral = Integral(integrand, packing, fixed, kind, options)
+    return packing.tree(IntegralFunction.apply(integral, *variable, *given.tensors))
 
 
-def _limit(limit: Any, kind: dtype) -> Any:
-    """A limit as a tensor without dimensions."""
-    if isinstance(limit, Tensor):
-        if limit.is_complex():
-            raise TypeError(f"the limits of an integral must be real, but one is of {limit.dtype}")
-        return limit.reshape(()).to(kind)
-    return Variable.wrap(np.asarray(limit, kind.numpy))
+def _real_dtype(tensors: Tensors) -> dtype:
+    """The widest dtype of the tensors, or of their real parts."""
+    real = [tensor.real.dtype if tensor.is_complex() else tensor.dtype for tensor in tensors]
+    widest = functools.reduce(promote_types, real) if real else float64
+    return widest if widest.is_floating_point else float64
 
 
 @dataclass
@@ -94,11 +96,20 @@ class Integral:
 
     integrand: Callable[[Any, Tensors], Tensors]
     packing: Packing
+    limits: list[float | None]  # None for one that is a tensor, and the first to be known
     kind: dtype  # of x
     options: dict[str, Any]
 
-    def value(self, a: float, b: float, known: Tensors) -> Tensors:
+    def split(self, tensors: Tensors) -> tuple[list[Any], list[Any]]:
+        """Both limits, and what else is known."""
+        known = list(tensors)
+        return [known.pop(0) if limit is None else limit for limit in self.limits], known
+
+    def value(self, tensors: Tensors) -> Tensors:
         from scipy.integrate import IntegrationWarning, quad_vec
+
+        limits, known = self.split(tensors)
+        a, b = map(float, limits)
 
         def at(x: float) -> Vector:
             point = Variable.wrap(np.asarray(x, self.kind.numpy))
@@ -133,34 +144,28 @@ class Integral:
                 result: list[Any] = taken_out(list(filled(found, variables)), variables)
             return result
 
-        return Integral(integrand, Packing(chosen, "args"), self.kind, self.options)
+        return Integral(integrand, Packing(chosen, "args"), self.limits, self.kind, self.options)
 
 
-class IntegralFunction(Looped):
+class IntegralFunction(Numeric):
     """The integral as a function of its limits and the known tensors."""
 
     @staticmethod
-    def forward(integral: Integral, a: Any, b: Any, *known: Any) -> Any:
-        return tuple(integral.value(a.item(), b.item(), [tensor.detach() for tensor in known]))
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.integral = inputs[0]
-        ctx.save_for_backward(*inputs[1:])
+    def compute(what: Integral, tensors: Tensors) -> Tensors:
+        return what.value(tensors)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        integral, needed = ctx.integral, ctx.needs_input_grad[1:]
-        a, b, *known = ctx.saved_tensors
+        integral, inputs = ctx.what, ctx.saved_tensors[ctx.results :]
+        limits, known = integral.split(inputs)
         by_limits = [
             sign * dot(grads, integral.integrand(limit, known)).where(limit.isfinite(), 0)
-            if need
-            else None
-            for sign, limit, need in ((-1, a, needed[0]), (1, b, needed[1]))
+            for sign, limit, fixed in zip((-1, 1), limits, integral.limits, strict=True)
+            if fixed is None
         ]
-        wanted = list(needed[2:])
+        wanted = list(ctx.needs_input_grad[1 + len(by_limits) :])
         if not any(wanted):
             return None, *by_limits, *(None for _ in known)
         derivative = integral.derivative(known, wanted)
-        found = iter(IntegralFunction.apply(derivative, a, b, *known, *grads))
+        found = iter(IntegralFunction.apply(derivative, *inputs, *grads))
         return None, *by_limits, *(next(found) if want else None for want in wanted)
