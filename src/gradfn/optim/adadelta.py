@@ -1,0 +1,3 @@
+"""Adadelta under PyTorch's module name."""
+
+from .scaled import Adadelta as Adadelta

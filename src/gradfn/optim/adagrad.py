@@ -1,0 +1,3 @@
+"""Adagrad under PyTorch's module name."""
+
+from .scaled import Adagrad as Adagrad

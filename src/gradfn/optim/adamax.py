@@ -1,0 +1,3 @@
+"""Adamax under PyTorch's module name."""
+
+from .moments import Adamax as Adamax

@@ -1,0 +1,3 @@
+"""AdamW under PyTorch's module name."""
+
+from .adam import AdamW as AdamW

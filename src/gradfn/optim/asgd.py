@@ -1,0 +1,3 @@
+"""ASGD under PyTorch's module name."""
+
+from .averaging import ASGD as ASGD

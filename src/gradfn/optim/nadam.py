@@ -1,0 +1,3 @@
+"""NAdam under PyTorch's module name."""
+
+from .moments import NAdam as NAdam

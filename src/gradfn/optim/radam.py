@@ -1,0 +1,3 @@
+"""RAdam under PyTorch's module name."""
+
+from .moments import RAdam as RAdam

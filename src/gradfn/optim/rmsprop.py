@@ -1,0 +1,3 @@
+"""RMSprop under PyTorch's module name."""
+
+from .scaled import RMSprop as RMSprop

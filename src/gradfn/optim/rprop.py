@@ -1,0 +1,3 @@
+"""Rprop under PyTorch's module name."""
+
+from .averaging import Rprop as Rprop
