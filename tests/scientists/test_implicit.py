@@ -233,6 +233,8 @@ def test_errors() -> None:
         implicit(gradfn.sqrt, condition=lambda x, a: x * x - a * hidden)(double(1.0))
     with pytest.raises(TypeError, match=r"the solution must be a tensor.*got float"):
         implicit(float, condition=lambda x, a: x - a)(double(1.0))
+    with pytest.raises(RuntimeError, match=r"floating point.* the solution is of torch.int64"):
+        implicit(lambda a: gradfn.tensor(1), condition=lambda x, a: x - a)(double(1.0, True))
     with pytest.raises(RuntimeError, match=r"real scalar outputs, but objective\(x\) has shape"):
         implicit(gradfn.sqrt, objective=lambda x, a: x - a)(double([1.0, 2.0]))
     with pytest.raises(RuntimeError, match="Failed to converge"):

@@ -94,7 +94,7 @@ def test_the_function_runs_once_at_each_point() -> None:
 
     for method in ("BFGS", "trust-ncg", "trust-exact"):
         points.clear()
-        found = minimize(f, double([1.5, 1.5]), args=(2.0,), method=method)
+        found = minimize(f, double([1.5, 1.5]), args=2.0, method=method)
         assert len(points) == len(set(points)) == found.nfev
 
 
@@ -185,6 +185,7 @@ def test_infinite_values_bound_the_domain() -> None:
         (lambda x: x.sum() + 1j, double([1.0]), RuntimeError, "real scalar.*complex128"),
         (quadratic, gradfn.arange(3), RuntimeError, "floating point.*x0 is of torch.int64"),
         (quadratic, [1.0, 2.0, 3.0], TypeError, r"x0\[0\] must be a tensor.*got float"),
+        (quadratic, [], ValueError, "x0 has no elements"),
         (lambda x: 3.0, double([1.0]), TypeError, r"f\(x\) must be a tensor.*got float"),
         (lambda x: x.detach().sum(), double([1.0]), RuntimeError, "does not depend on x"),
         (
@@ -200,6 +201,12 @@ def test_infinite_values_bound_the_domain() -> None:
 def test_errors(f: Any, x0: Any, error: type[Exception], message: str, method: str) -> None:
     with pytest.raises(error, match=message):
         minimize(f, x0, method=method)
+
+
+def test_arguments_need_no_tuple() -> None:
+    target = double([1.0, 2.0])
+    found = minimize(lambda x, a: (x - a).square().sum(), target * 0, args=target)
+    assert gradfn.allclose(found.x, target)
 
 
 def test_unknown_methods_are_scipys_error() -> None:

@@ -232,3 +232,17 @@ def test_errors() -> None:
         odeint(lambda t, y: (y - 5).log(), y0, T)
     with pytest.raises(RuntimeError, match=r"odeint stopped at t = 0\.\d+ on the way from 0"):
         odeint(lambda t, y: y**2, y0, T)
+
+
+def test_options_are_scipys() -> None:
+    rate = double(0.5, True)
+    y = odeint(decay, double(1.0), T, rate, first_step=0.7, method=integrate.Radau)
+    assert grad(y[2], rate)[0].item() == pytest.approx(-2 * np.exp(-1), rel=1e-5)
+    with pytest.raises(NotImplementedError, match="events"):
+        odeint(decay, double(1.0), T, rate, events=lambda t, y: y)
+
+
+def test_what_the_function_does_to_its_arguments_stays_there() -> None:
+    y0 = double([1.0])
+    y = odeint(lambda t, y: y.neg_(), y0, T)
+    assert y0.item() == 1 and y[2].item() == pytest.approx(np.exp(-2))

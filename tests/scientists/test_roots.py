@@ -63,6 +63,8 @@ def test_as_many_equations_as_unknowns() -> None:
     with pytest.raises(RuntimeError, match=r"2 unknowns needs as many equations, but f\(x\) has 1"):
         root(lambda x: x.sum(), double([1.0, 2.0]))
     assert root(lambda x: gradfn.cat([x - 1, x - 1]), double([0.0]), method="lm").success
+    with pytest.raises(ValueError, match="x0 has no elements"):
+        root(lambda x: x, double([]))
 
 
 @pytest.mark.parametrize("method", [None, "brentq", "bisect", "toms748", "ridder", "brenth"])
@@ -75,15 +77,12 @@ def test_roots_between_two_ends(method: str | None) -> None:
 @pytest.mark.parametrize("method", [None, "newton", "halley", "secant"])
 def test_roots_near_a_number(method: str | None) -> None:
     more = {"x1": 2.0} if method == "secant" else {}
-    found = root_scalar(
-        lambda x, a: (x**3 - a).sum(),
-        gradfn.ones(1, 1, requires_grad=True),
-        args=(27,),
-        method=method,
-        **more,
-    )
+    x0 = gradfn.ones(1, 1, requires_grad=True)
+    found = root_scalar(lambda x, a: (x**3 - a).sum(), x0, args=(27,), method=method, **more)
     assert found.root.shape == (1, 1) and found.root.dtype == gradfn.float32
     assert found.root.item() == pytest.approx(3)
+    irrational = root_scalar(lambda x: (x**3 - 7).sum(), x0, method=method, **more)
+    assert irrational.converged and irrational.root.item() == pytest.approx(7 ** (1 / 3))
 
 
 def test_halley_takes_fewer_steps_than_newton() -> None:

@@ -50,6 +50,8 @@ class Equation:
 
         name = self.method if isinstance(self.method, str) else self.method.__name__
         options = dict(self.options, **({"jac": jacobian} if name in IMPLICIT else {}))
+        if options.get("first_step"):
+            options["first_step"] = min(options["first_step"], abs(times[-1] - times[0]))
         result = solve_ivp(
             rhs,
             (times[0], times[-1]),

@@ -158,13 +158,14 @@ class Traced:
         self,
         f: Func,
         domain: Packing,
-        args: Sequence[Any] = (),
+        args: Any = (),
         name: str = "f",
         recorded: bool = True,
         kept: int = 1,
     ) -> None:
-        self.f, self.domain, self.args, self.recorded = f, domain, tuple(args), recorded
-        self.call = f"{name}(x, *args)" if args else f"{name}(x)"
+        self.f, self.domain, self.recorded = f, domain, recorded
+        self.args = args if isinstance(args, tuple) else (args,)  # as in SciPy
+        self.call = f"{name}(x, *args)" if self.args else f"{name}(x)"
         self.kept = kept
         self._known: list[tuple[Vector, Evaluation]] = []
 
@@ -196,7 +197,7 @@ class Traced:
         return self.at(vector).jacobian()
 
 
-def evaluated(f: Func, x: Any, args: Sequence[Any] = ()) -> Evaluation:
+def evaluated(f: Func, x: Any, args: Any = ()) -> Evaluation:
     """``f(x, *args)`` at the tree `x`."""
     domain = Packing(x, "x")
     return Traced(f, domain, args).at(domain.pack(tree_leaves(x)))

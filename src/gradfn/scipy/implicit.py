@@ -99,7 +99,7 @@ def fixed_point(
 
     Found by `scipy.optimize.fixed_point`: by iterating `g`, which must contract, with Steffensen's
     acceleration of each number ("del2") or without ("iteration"), until the relative change is at
-    most `tol`, by default 1e-8, or ten times the spacing of a coarse dtype. Then see `implicit`.
+    most `tol`, by default 1e-8, or 100 times the spacing of a coarser dtype. Then see `implicit`.
     `g` may be a module: gradients reach its parameters.
 
     Raises RuntimeError where `maxiter` iterations do not suffice.
@@ -113,7 +113,7 @@ def fixed_point(
     """
     domain = Packing(x0, "x0")
     if tol is None:
-        tol = max(1e-8, 10 * domain.eps)
+        tol = domain.tolerance
 
     given = Dependence(g, args)
 
@@ -236,9 +236,9 @@ def _solution(
     specs: list[TreeSpec] = []
 
     def solved(tensors: Tensors) -> Tensors:
-        leaves, spec = tensors_of(solve(tensors), "the solution")
-        specs[:] = [spec]
-        return leaves
+        x = solve(tensors)
+        specs[:] = [Packing(x, "the solution").spec]
+        return tree_leaves(x)
 
     def condition(x: Tensors, tensors: Tensors) -> Tensors:
         values = condition_of(given.function(tensors))(specs[0].unflatten(x))
@@ -254,14 +254,11 @@ def _solution(
 
 def _check(x: Tensors, values: Tensors) -> None:
     """RuntimeError unless there are as many conditions as unknowns."""
-    unknowns, conditions = (
-        sum(tensor.numel() * (1 + tensor.is_complex()) for tensor in tensors)
-        for tensors in (x, values)
-    )
-    if unknowns != conditions:
+    unknowns, conditions = Packing(list(x), "x"), Packing(list(values), "condition(x)")
+    if unknowns.size != conditions.size:
         raise RuntimeError(
-            f"a solution of {unknowns} numbers needs as many conditions, but condition(x) has "
-            f"{conditions}, of shapes {[list(value.shape) for value in values]}"
+            f"a solution of {unknowns.size} numbers needs as many conditions, but condition(x) has "
+            f"{conditions.size}, of shapes {[list(shape) for shape in conditions.shapes]}"
         )
 
 

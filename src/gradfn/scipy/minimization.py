@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..utils._pytree import tree_leaves
 from .evaluation import Traced
 from .objective import Objective
-from .packing import Packing, Vector
+from .packing import Packing, Vector, started
 from .trees import Tree, parts_as
 
 Order = Literal["value", "gradient", "product", "Hessian"]
@@ -48,7 +47,7 @@ def minimize(
     f: Callable[..., Any],
     x0: Tree,
     *,
-    args: tuple[Any, ...] = (),
+    args: Any = (),
     method: Any = None,
     bounds: Any = None,
     constraints: Any = (),
@@ -86,7 +85,7 @@ def minimize(
     """
     from scipy import optimize
 
-    domain = Packing(x0, "x0")
+    domain, start = started(x0)
     if method is None:
         method = "SLSQP" if constraints else "BFGS" if bounds is None else "L-BFGS-B"
     name = method.lower() if isinstance(method, str) else "custom"
@@ -94,7 +93,7 @@ def minimize(
     objective = Objective(f, domain, args, order != "value", order in ("product", "Hessian"))
     result = optimize.minimize(
         objective.number if order == "value" else objective.number_and_gradient,
-        domain.pack(tree_leaves(x0)),
+        start,
         method=method,
         jac=order != "value",
         hess=objective.hessian if order == "Hessian" else None,

@@ -31,9 +31,7 @@ class Objective(Traced):
     pass, and the point before the last is kept: trust regions return to it.
     """
 
-    def __init__(
-        self, f: Any, domain: Packing, args: tuple[Any, ...], recorded: bool, twice: bool
-    ) -> None:
+    def __init__(self, f: Any, domain: Packing, args: Any, recorded: bool, twice: bool) -> None:
         super().__init__(f, domain, args, recorded=recorded, kept=1 + twice)
         self.twice = twice
 

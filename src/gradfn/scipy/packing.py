@@ -48,6 +48,11 @@ class Packing:
         """The relative spacing of the coarsest dtype."""
         return max((float(finfo(dtype).eps) for dtype in self.dtypes), default=2.0**-52)
 
+    @property
+    def tolerance(self) -> float:
+        """A relative error that rounding leaves room for."""
+        return max(1e-8, 100 * self.eps)
+
     def tensors(self, tree: Tree, name: str) -> list[Any]:
         """The tensors of `tree`, which must have the same structure and shapes.
 
@@ -96,6 +101,14 @@ class Packing:
     def unpacked(self, vector: Vector) -> Tree:
         """The tree of the values of `vector`."""
         return self.tree(self.unpack(vector))
+
+
+def started(x0: Tree) -> tuple[Packing, Vector]:
+    """How `x0` is packed, and its vector; ValueError where there is nothing in it."""
+    domain = Packing(x0, "x0")
+    if not domain.size:
+        raise ValueError("x0 has no elements: there is nothing to solve for")
+    return domain, domain.pack(tree_leaves(x0))
 
 
 def ravel(tree: Tree) -> tuple[Vector, Callable[[Vector], Tree]]:

@@ -41,9 +41,9 @@ def quad(
     `a` and `b` are numbers or tensors of one element, infinities too; `f` takes a tensor of no
     dimension, of the widest dtype of the limits and `args` (float64 where there are only numbers),
     and returns a tensor, or a tree of them, whose elements are integrated at once. The error is
-    kept below ``max(epsabs, epsrel |I|)``; by default `epsrel` is the root of the spacing of the
-    dtype, 1.5e-8 or 3.5e-4, and `epsabs` a hundredth of it. `options` are SciPy's ``limit``,
-    ``points``, ``quadrature``, ...
+    kept below ``max(epsabs, epsrel |I|)``; by default `epsrel` is 1e-8, or 100 times the spacing
+    of a coarser dtype (1.2e-5 for float32), and `epsabs` a hundredth of it. `options` are SciPy's
+    ``limit``, ``points``, ``quadrature``, ...
 
     Gradients of any order reach the limits, the tensors in `args` and the parameters of `f` where
     it is a module; each is another integral, found to the same tolerances. An infinite limit has
@@ -75,7 +75,7 @@ def quad(
     def integrand(x: Any, known: Tensors) -> Tensors:
         return packing.tensors(given.function(known)(x), "f(x)")
 
-    epsrel = packing.eps**0.5 if epsrel is None else epsrel
+    epsrel = packing.tolerance if epsrel is None else epsrel
     epsabs = epsrel / 100 if epsabs is None else epsabs
     fixed = [None if isinstance(limit, Tensor) else limit for limit in (a, b)]
     options = {"epsrel": epsrel, "epsabs": epsabs, **options}

@@ -10,12 +10,11 @@ import numpy as np
 from ..creation import zeros
 from ..dtypes import float64
 from ..tensor import Tensor
-from ..utils._pytree import tree_leaves
 from .coloring import Coloring
 from .evaluation import Traced
 from .minimization import in_structure, packed_bounds
 from .objective import Objective
-from .packing import Packing, Vector
+from .packing import Packing, Vector, started
 from .sparsity import as_coloring, compressed_jacobian
 from .trees import Tree
 
@@ -24,7 +23,7 @@ def root(
     f: Callable[..., Any],
     x0: Tree,
     *,
-    args: tuple[Any, ...] = (),
+    args: Any = (),
     method: str = "hybr",
     tol: float | None = None,
     callback: Callable[..., Any] | None = None,
@@ -48,10 +47,9 @@ def root(
     """
     from scipy import optimize
 
-    domain = Packing(x0, "x0")
+    domain, start = started(x0)
     jacobian = method.lower() in ("hybr", "lm")
     traced = Traced(f, domain, args, recorded=jacobian)
-    start = domain.pack(tree_leaves(x0))
     codomain = traced.at(start).codomain
     if codomain.size < domain.size or (codomain.size > domain.size and method.lower() != "lm"):
         raise RuntimeError(
@@ -74,7 +72,7 @@ def least_squares(
     f: Callable[..., Any],
     x0: Tree,
     *,
-    args: tuple[Any, ...] = (),
+    args: Any = (),
     bounds: Any = None,
     sparsity: Any | Coloring = None,
     **options: Any,
@@ -98,9 +96,8 @@ def least_squares(
     """
     from scipy import optimize
 
-    domain = Packing(x0, "x0")
+    domain, start = started(x0)
     traced = Traced(f, domain, args)
-    start = domain.pack(tree_leaves(x0))
     codomain = traced.at(start).codomain
     jacobian: Callable[[Vector], Any] = traced.jacobian
     if sparsity is not None:
@@ -130,7 +127,7 @@ def root_scalar(
     f: Callable[..., Any],
     x0: Any = None,
     *,
-    args: tuple[Any, ...] = (),
+    args: Any = (),
     bracket: tuple[Any, Any] | None = None,
     method: str | None = None,
     **options: Any,
@@ -158,6 +155,9 @@ def root_scalar(
     domain = Packing(like, "x0")
     order = {"newton": 1, "halley": 2}.get(method or ("newton" if bracket is None else "brentq"), 0)
     objective = Objective(f, domain, args, recorded=order > 0, twice=order > 1)
+
+    if domain.eps > 2.0**-52:
+        options.setdefault("rtol", 4 * domain.eps)
 
     def value(x: float) -> float:
         return objective.number(np.array([x]))

@@ -17,9 +17,7 @@ from .trees import Tree
 Func = Callable[..., Any]
 
 
-def sparse_jacobian(
-    f: Func, x: Tree, sparsity: Any | Coloring = None, *, args: tuple[Any, ...] = ()
-) -> Any:
+def sparse_jacobian(f: Func, x: Tree, sparsity: Any | Coloring = None, *, args: Any = ()) -> Any:
     """The Jacobian of ``f(x, *args)`` at `x` as a `scipy.sparse.csr_array`.
 
     Rows are the elements of ``f(x)``, columns those of `x`, each tensor or tree as `ravel` orders
@@ -41,9 +39,7 @@ def sparse_jacobian(
     return compressed_jacobian(evaluation, coloring)
 
 
-def sparse_hessian(
-    f: Func, x: Tree, sparsity: Any | Coloring = None, *, args: tuple[Any, ...] = ()
-) -> Any:
+def sparse_hessian(f: Func, x: Tree, sparsity: Any | Coloring = None, *, args: Any = ()) -> Any:
     """The Hessian of ``f(x, *args)``, a real scalar, at `x` as a `scipy.sparse.csr_array`.
 
     As `sparse_jacobian` of the gradient, but that a symmetric matrix needs fewer passes: those of
@@ -64,7 +60,7 @@ def sparse_hessian(
     return compressed_jacobian(evaluation.gradient(twice=True), coloring)
 
 
-def jacobian_sparsity(f: Func, x: Tree, *, args: tuple[Any, ...] = (), points: int = 3) -> Any:
+def jacobian_sparsity(f: Func, x: Tree, *, args: Any = (), points: int = 3) -> Any:
     """Where the Jacobian of ``f(x, *args)`` has entries: a `scipy.sparse.csr_array` of ones.
 
     The Jacobian is computed at `x` and at ``points - 1`` random points around it, within 1 % of x
@@ -81,7 +77,7 @@ def jacobian_sparsity(f: Func, x: Tree, *, args: tuple[Any, ...] = (), points: i
     return _union(_around(f, x, args, points))
 
 
-def hessian_sparsity(f: Func, x: Tree, *, args: tuple[Any, ...] = (), points: int = 3) -> Any:
+def hessian_sparsity(f: Func, x: Tree, *, args: Any = (), points: int = 3) -> Any:
     """Where the Hessian of ``f(x, *args)`` has entries; see `jacobian_sparsity`.
 
     >>> import gradfn
@@ -131,7 +127,7 @@ def _counts(coloring: Coloring) -> Any:
     return coloring.seeds @ coloring.sparsity
 
 
-def _around(f: Func, x: Tree, args: tuple[Any, ...], points: int) -> Any:
+def _around(f: Func, x: Tree, args: Any, points: int) -> Any:
     """Evaluations at `x` and at random points around it."""
     domain = Packing(x, "x")
     traced, start = Traced(f, domain, args), domain.pack(tree_leaves(x))
