@@ -8,7 +8,7 @@ grows by ``gᵢ`` at each ``tᵢ``. Then ``a(t₀)`` is the gradient of ``y₀``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -64,7 +64,7 @@ class OdeAdjoint(Numeric):
     @staticmethod
     def compute(what: Along, tensors: Tensors) -> Tensors:
         equation = what.equation
-        unknowns = len(equation.domain.shapes)
+        unknowns = equation.unknowns
         inputs, grads = tensors[:-unknowns], tensors[-unknowns:]
         t, known = inputs[0], inputs[unknowns + 1 :]
         adjoint = _Adjoint(
@@ -185,7 +185,7 @@ def _recorded(
 
 def _augmented(equation: Equation, known: Tensors) -> Equation:
     """The equation of the state, the adjoint and the integral over the known tensors."""
-    domain, unknowns = equation.domain, len(equation.domain.shapes)
+    domain, unknowns = equation.domain, equation.unknowns
 
     def f(t: Any, parts: Tensors, *known: Any) -> list[Any]:
         y, a = parts[:unknowns], parts[unknowns : 2 * unknowns]
@@ -199,12 +199,4 @@ def _augmented(equation: Equation, known: Tensors) -> Equation:
 
     state = domain.unpack(np.zeros(domain.size))
     packing = Packing([*state, *state, *known], "state")
-    return Equation(
-        Dependence(f, tuple(known)),
-        packing,
-        equation.time_dtype,
-        equation.method,
-        equation.rtol,
-        equation.atol,
-        equation.options,
-    )
+    return replace(equation, given=Dependence(f, tuple(known)), domain=packing)

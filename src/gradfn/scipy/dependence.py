@@ -14,9 +14,8 @@ from ..func.modules import functional_call
 from ..nn.modules.module import Module
 from ..ops.joining import stack
 from ..utils._pytree import tree_flatten
-from .evaluation import pushed_forward
+from .evaluation import Func, pushed_forward
 
-Func = Callable[..., Any]
 Tensors = Sequence[Any]
 
 
@@ -67,22 +66,22 @@ def _is_variable(leaf: Any) -> bool:
 
 
 class Remembered:
-    """A function of tensors that remembers its last result, for the very same arrays.
+    """The last result of a function of tensors, for the very same arrays.
 
     So what a forward pass has computed serves the backward passes, without being kept in the
     graph, where a batch of vmap would hold one result for all of its examples.
     """
 
-    def __init__(self, compute: Callable[[Tensors], Any]) -> None:
-        self._compute = compute
+    def __init__(self) -> None:
         self._arrays: list[Any] = []
         self._result: Any = None
 
-    def __call__(self, tensors: Tensors) -> Any:
+    def of(self, compute: Callable[[Tensors], Any], tensors: Tensors) -> Any:
+        """``compute(tensors)``, computed now or the last time."""
         arrays = [tensor._array for tensor in tensors]
         known = len(arrays) == len(self._arrays)
         if not known or any(a is not b for a, b in zip(arrays, self._arrays, strict=True)):
-            self._result, self._arrays = self._compute(tensors), arrays
+            self._result, self._arrays = compute(tensors), arrays
         return self._result
 
 

@@ -28,18 +28,19 @@ class Equation:
     rtol: float
     atol: float
     options: dict[str, Any]
-    solution: Remembered = field(init=False)  # of the times, the initial state, what is known
-
-    def __post_init__(self) -> None:
-        self.solution = Remembered(self._solved)
+    _last: Remembered = field(init=False, default_factory=Remembered)
 
     @property
     def unknowns(self) -> int:
         """How many tensors a state is made of."""
         return len(self.domain.shapes)
 
+    def solution(self, tensors: Tensors) -> Any:
+        """SciPy's solution, with its interpolant, for the times, the initial state and what else
+        is known."""
+        return self._last.of(self._solved, tensors)
+
     def _solved(self, tensors: Tensors) -> Any:
-        """SciPy's solution, with its interpolant."""
         t, y0, known = tensors[0], tensors[1 : self.unknowns + 1], tensors[self.unknowns + 1 :]
         rhs = Field(self, known)
         times = np.asarray(t._array, np.float64)

@@ -17,6 +17,8 @@ from .trees import Tree, tensors_of
 
 Func = Callable[..., Any]
 
+CHUNK = 64  # the most cotangents of one backward pass, which takes so many times its memory
+
 
 def gradients(
     outputs: Sequence[Any],
@@ -99,8 +101,11 @@ class Evaluation:
         return self.domain.tree(tensor.detach() for tensor in self.inputs)
 
     def vjp(self, u: Vector) -> Vector:
-        """``uᵀJ``, by one backward pass."""
+        """``uᵀJ``, by one backward pass, or one for each chunk of rows."""
         batch = u.shape[:-1]
+        if batch and len(u) > CHUNK:
+            starts = range(0, len(u), CHUNK)
+            return np.concatenate([self.vjp(u[start : start + CHUNK]) for start in starts])
         if not u.size:
             return np.zeros((*batch, self.domain.size))
         cotangents = self.codomain.unpack(u)

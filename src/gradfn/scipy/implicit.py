@@ -18,8 +18,8 @@ from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..errors import LinAlgError
 from ..func.levels import fresh, taken_out
 from ..utils._pytree import TreeSpec, tree_leaves
-from .dependence import Dependence, Func, Numeric, Remembered, Tensors
-from .evaluation import Evaluation, filled, gradients, real_scalar
+from .dependence import Dependence, Numeric, Remembered, Tensors
+from .evaluation import Evaluation, Func, filled, gradients, real_scalar
 from .packing import Packing, Vector
 from .trees import Tree, tensors_of
 
@@ -46,7 +46,7 @@ def implicit(
     positive definite, as for a minimum), or by ``linear_solver(operator, vector)``, a function of a
     `scipy.sparse.linalg.LinearOperator`.
 
-    Gradients are those at the x that `solve` returns: an error of x is one of them, as well.
+    Gradients are those at the x that `solve` returns, and as accurate as it is.
 
     Raises ValueError unless one of `condition` and `objective` is given; RuntimeError where the
     condition has another size than x, where it depends on tensors that require grad and are not
@@ -111,11 +111,9 @@ def fixed_point(
     >>> x.detach() ** 2, 2 * x.detach() * a.grad  # the slope of the root is 1/(2x)
     (tensor(2.0000, dtype=torch.float64), tensor(1., dtype=torch.float64))
     """
-    domain = Packing(x0, "x0")
+    domain, given = Packing(x0, "x0"), Dependence(g, args)
     if tol is None:
         tol = domain.tolerance
-
-    given = Dependence(g, args)
 
     def solve(tensors: Tensors) -> Tree:
         from scipy import optimize
@@ -175,14 +173,15 @@ class Problem:
                 pulled = filled(gradients(values, at, w, create_graph=True), at)
             return [a - b for a, b in zip(pulled, g, strict=True)]
 
-        solver_at = Remembered(
-            lambda point: self._transposed_solver(point[:unknowns], point[unknowns:])
-        )
+        last = Remembered()
+
+        def solver_at(point: Tensors) -> Callable[[Vector], Vector]:
+            return self._transposed_solver(point[:unknowns], point[unknowns:])
 
         def solve(known: Tensors) -> Tensors:
             g = known[-unknowns:]
             packing = Packing(list(g), "gradient")
-            return packing.unpack(solver_at(known[:-unknowns])(packing.pack(g)))
+            return packing.unpack(last.of(solver_at, known[:-unknowns])(packing.pack(g)))
 
         return Problem(solve, condition, self.linear_solver)
 

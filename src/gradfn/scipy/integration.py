@@ -10,8 +10,9 @@ from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..tensor import Tensor
 from ..utils._pytree import tree_leaves
 from .adjoint import integrate
-from .dependence import Dependence, Func
+from .dependence import Dependence
 from .equations import Equation, Field
+from .evaluation import Func
 from .packing import Packing
 from .trees import Tree
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .evaluation import Traced
+from .evaluation import Func, Traced
 from .objective import Objective
 from .packing import Packing, Vector, started
 from .trees import Tree, parts_as
@@ -44,7 +44,7 @@ TOLERANCES: dict[str, tuple[str, ...]] = {
 
 
 def minimize(
-    f: Callable[..., Any],
+    f: Func,
     x0: Tree,
     *,
     args: Any = (),
@@ -75,7 +75,7 @@ def minimize(
     3e-4 for float32.
 
     Raises RuntimeError for an `x0` of integers and for an `f` that is no real scalar or does not
-    depend on x, TypeError for other structures, ValueError where `f` is NaN.
+    depend on x, TypeError for what are no tensors, ValueError where `f` is NaN.
 
     >>> import gradfn
     >>> def rosenbrock(x):
@@ -102,7 +102,7 @@ def minimize(
         constraints=_constraints(constraints, domain, twice=name == "trust-constr"),
         tol=tol,
         callback=_callback(callback, domain),
-        options=(options or {}) if tol else _tolerances(name, domain.eps) | (options or {}),
+        options=_tolerances(name, tol, domain.eps) | (options or {}),
     )
     return in_structure(result, domain)
 
@@ -199,8 +199,8 @@ def _callback(callback: Callable[..., Any] | None, domain: Packing) -> Any:
     return lambda x, *state: callback(domain.unpacked(x), *state)
 
 
-def _tolerances(method: str, eps: float) -> dict[str, float]:
+def _tolerances(method: str, tol: float | None, eps: float) -> dict[str, float]:
     """Options that keep a method from searching for decreases below the spacing of the dtype."""
-    if eps <= 2.0**-52:
+    if tol is not None or eps <= 2.0**-52:
         return {}
     return {name: eps if name == "ftol" else eps**0.5 for name in TOLERANCES.get(method, ())}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .evaluation import evaluated
+from .evaluation import Func, evaluated
 from .objective import number
 from .packing import Vector
 from .trees import Tree
@@ -15,7 +15,7 @@ from .trees import Tree
 Product = Callable[[Vector], Vector]
 
 
-def jacobian_operator(f: Callable[..., Any], x: Tree, *, args: Any = ()) -> Any:
+def jacobian_operator(f: Func, x: Tree, *, args: Any = ()) -> Any:
     """The Jacobian of ``f(x, *args)`` at `x` as a `scipy.sparse.linalg.LinearOperator`.
 
     For functions from trees to trees of tensors; the operator is of float64 and acts on the vectors
@@ -32,7 +32,7 @@ def jacobian_operator(f: Callable[..., Any], x: Tree, *, args: Any = ()) -> Any:
     return _operator(shape, evaluation.jvp, evaluation.vjp)
 
 
-def hessian_operator(f: Callable[..., Any], x: Tree, *, args: Any = ()) -> Any:
+def hessian_operator(f: Func, x: Tree, *, args: Any = ()) -> Any:
     """The Hessian of ``f(x, *args)`` at `x` as a `scipy.sparse.linalg.LinearOperator`.
 
     `f` returns a real scalar; the operator is of float64, symmetric, and acts on the vector that

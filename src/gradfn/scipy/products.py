@@ -7,7 +7,7 @@ inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
@@ -15,11 +15,9 @@ from ..creation import zeros
 from ..func.levels import fresh, taken_out
 from ..ops.joining import stack
 from ..utils._pytree import tree_map
-from .evaluation import filled, gradients, pushed_forward, real_scalar
+from .evaluation import Func, filled, gradients, pushed_forward, real_scalar
 from .packing import Packing
 from .trees import Tree, tensors_of
-
-Func = Callable[..., Any]
 
 
 def hvp(f: Func, x: Tree, v: Tree, *, args: tuple[Any, ...] = ()) -> Tree:

@@ -21,8 +21,8 @@ from ..dtypes import dtype, float64, promote_types
 from ..func.levels import fresh, taken_out
 from ..tensor import Tensor
 from ..utils._pytree import tree_leaves
-from .dependence import Dependence, Func, Numeric, Tensors
-from .evaluation import dot, filled, gradients
+from .dependence import Dependence, Numeric, Tensors
+from .evaluation import Func, dot, filled, gradients
 from .packing import Packing, Vector
 from .trees import Tree
 

@@ -11,7 +11,7 @@ from ..creation import zeros
 from ..dtypes import float64
 from ..tensor import Tensor
 from .coloring import Coloring
-from .evaluation import Traced
+from .evaluation import Func, Traced
 from .minimization import in_structure, packed_bounds
 from .objective import Objective
 from .packing import Packing, Vector, started
@@ -20,7 +20,7 @@ from .trees import Tree
 
 
 def root(
-    f: Callable[..., Any],
+    f: Func,
     x0: Tree,
     *,
     args: Any = (),
@@ -69,7 +69,7 @@ def root(
 
 
 def least_squares(
-    f: Callable[..., Any],
+    f: Func,
     x0: Tree,
     *,
     args: Any = (),
@@ -124,7 +124,7 @@ def with_values(result: Any, codomain: Packing) -> Any:
 
 
 def root_scalar(
-    f: Callable[..., Any],
+    f: Func,
     x0: Any = None,
     *,
     args: Any = (),

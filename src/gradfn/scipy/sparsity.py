@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..utils._pytree import tree_leaves
 from .coloring import Coloring, color_hessian, color_jacobian
-from .evaluation import Evaluation, Traced, evaluated
+from .evaluation import Evaluation, Func, Traced, evaluated
 from .objective import number
 from .packing import Packing, Vector
 from .trees import Tree
-
-Func = Callable[..., Any]
 
 
 def sparse_jacobian(f: Func, x: Tree, sparsity: Any | Coloring = None, *, args: Any = ()) -> Any:
