@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 PyTree: TypeAlias = Any
@@ -132,17 +132,22 @@ def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeS
     [1, 2, 3]
     """
     leaves: list[Any] = []
+    return leaves, _collect(tree, is_leaf, leaves)
 
-    def visit(value: Any) -> TreeSpec:
-        node = None if is_leaf is not None and is_leaf(value) else _node(value)
-        if node is None:
-            leaves.append(value)
-            return LeafSpec
-        cls, (flatten, _) = node
-        children, context = flatten(value)
-        return TreeSpec(cls, context, [visit(child) for child in children])
 
-    return leaves, visit(tree)
+def _collect(tree: PyTree, is_leaf: IsLeaf, leaves: list[Any]) -> TreeSpec:
+    """The structure of `tree`, whose leaves it adds to `leaves`.
+
+    Recursion is by functions of this module: one that is defined inside another and calls itself
+    is a reference cycle, which would keep the leaves alive.
+    """
+    node = None if is_leaf is not None and is_leaf(tree) else _node(tree)
+    if node is None:
+        leaves.append(tree)
+        return LeafSpec
+    cls, (flatten, _) = node
+    children, context = flatten(tree)
+    return TreeSpec(cls, context, [_collect(child, is_leaf, leaves) for child in children])
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
@@ -158,20 +163,20 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
             f"tree_unflatten(leaves, treespec): `leaves` has length {len(given)} but the spec "
             f"refers to a pytree that holds {treespec.num_leaves} items ({treespec})."
         )
-    remaining = iter(given)
+    return _built(treespec, iter(given))
 
-    def build(spec: TreeSpec) -> Any:
-        if spec.is_leaf():
-            return next(remaining)
-        children = [build(child) for child in spec.children_specs]
-        known = SUPPORTED_NODES.get(spec.type)
-        if known is not None:
-            return known.unflatten(children, spec.context)
-        if hasattr(spec.type, "_make"):
-            return spec.type._make(children)
-        return spec.type(children)
 
-    return build(treespec)
+def _built(spec: TreeSpec, leaves: Iterator[Any]) -> PyTree:
+    """The structure `spec` with the next of `leaves`."""
+    if spec.is_leaf():
+        return next(leaves)
+    children = [_built(child, leaves) for child in spec.children_specs]
+    known = SUPPORTED_NODES.get(spec.type)
+    if known is not None:
+        return known.unflatten(children, spec.context)
+    if hasattr(spec.type, "_make"):
+        return spec.type._make(children)
+    return spec.type(children)
 
 
 def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
@@ -280,16 +285,18 @@ def _broadcast_to_and_flatten(
     [0, 1, 1]
     """
     flat: list[Any] = []
+    return flat if _broadcast(tree, treespec, is_leaf, flat) else None
 
-    def visit(part: Any, spec: TreeSpec) -> bool:
-        node = None if is_leaf is not None and is_leaf(part) else _node(part)
-        if node is None:
-            flat.extend([part] * spec.num_leaves)
-            return True
-        children, context = node[1].flatten(part)
-        parts = list(children)
-        if (node[0], context, len(parts)) != (spec.type, spec.context, spec.num_children):
-            return False
-        return all(visit(p, s) for p, s in zip(parts, spec.children_specs, strict=True))
 
-    return flat if visit(tree, treespec) else None
+def _broadcast(tree: PyTree, spec: TreeSpec, is_leaf: IsLeaf, flat: list[Any]) -> bool:
+    """Whether `tree` fits `spec`; adds its leaves to `flat`, as often as `spec` has some there."""
+    node = None if is_leaf is not None and is_leaf(tree) else _node(tree)
+    if node is None:
+        flat.extend([tree] * spec.num_leaves)
+        return True
+    children, context = node[1].flatten(tree)
+    parts = list(children)
+    if (node[0], context, len(parts)) != (spec.type, spec.context, spec.num_children):
+        return False
+    pairs = zip(parts, spec.children_specs, strict=True)
+    return all(_broadcast(part, child, is_leaf, flat) for part, child in pairs)
