@@ -173,3 +173,10 @@ def test_hessians_of_what_has_none(operator: Callable[..., Any]) -> None:
         operator(lambda x: gradfn.zeros(()), random(2))
     linear = operator(lambda x: x.sum(), random(2))
     np.testing.assert_array_equal(linear @ np.eye(2), np.zeros((2, 2)))
+
+
+def test_more_rows_than_one_chunk() -> None:
+    x = random(150)
+    J = jacobian_operator(lambda x: x.cumsum(0) ** 2, x)
+    lower = np.tril(np.ones((150, 150)))
+    np.testing.assert_allclose(J.T @ np.eye(150), (2 * (lower @ x.numpy())[:, None] * lower).T)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,8 @@ from ..dtypes import dtype
 from .dependence import Dependence, Remembered, Tensors
 from .evaluation import Evaluation
 from .packing import Packing, Vector
+
+Rate = Callable[[float, Vector], Vector]
 
 IMPLICIT = ("Radau", "BDF", "LSODA")  # methods that use the Jacobian
 
@@ -46,15 +49,20 @@ class Equation:
         times = np.asarray(t._array, np.float64)
         return self.solve(rhs.value, rhs.jacobian, times, self.domain.pack(y0))
 
-    def solve(self, rhs: Any, jacobian: Any, times: Vector, start: Vector) -> Any:
+    def solve(self, rhs: Rate, jacobian: Rate, times: Vector, start: Vector) -> Any:
+        """SciPy's solution of ``y' = rhs(t, y)``; RuntimeError where it stops early."""
         from scipy.integrate import solve_ivp
 
+        # SciPy's solvers are reference cycles, which must not keep alive what these two know.
+        held = [rhs, jacobian]
         name = self.method if isinstance(self.method, str) else self.method.__name__
-        options = dict(self.options, **({"jac": jacobian} if name in IMPLICIT else {}))
+        options = dict(self.options)
+        if name in IMPLICIT:
+            options["jac"] = lambda t, y: held[1](t, y)
         if options.get("first_step"):
             options["first_step"] = min(options["first_step"], abs(times[-1] - times[0]))
         result = solve_ivp(
-            rhs,
+            lambda t, y: held[0](t, y),
             (times[0], times[-1]),
             start,
             self.method,
@@ -64,6 +72,7 @@ class Equation:
             atol=self.atol,
             **options,
         )
+        held.clear()
         if not result.success:
             raise RuntimeError(
                 f"odeint stopped at t = {result.sol.ts[-1] if result.sol else times[0]} on the way "
