@@ -8,7 +8,9 @@ import scipy.sparse
 from scipy import optimize
 
 import gradfn
-from gradfn.scipy import color_jacobian, least_squares, root, root_scalar
+from gradfn.scipy import color_jacobian, jacobian_operator, least_squares, root, root_scalar
+
+Tensor = gradfn.Tensor
 
 
 def double(values: Any) -> gradfn.Tensor:
@@ -140,3 +142,33 @@ def test_least_squares_with_a_sparse_jacobian() -> None:
         np.testing.assert_allclose(found.fun.numpy(), 0, atol=1e-6)
     with pytest.raises(ValueError, match=r"sparsity is of shape \(49, 50\), but .* \(50, 50\)"):
         least_squares(lambda x: x - last, start, sparsity=pattern)
+
+
+class Outside(gradfn.autograd.Function):
+    """The exponential, with a gradient that NumPy computes."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return gradfn.from_numpy(np.exp(x.detach().numpy()))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        return gradfn.from_numpy(grad.detach().numpy() * np.exp(x.detach().numpy()))
+
+
+def test_functions_that_compute_outside_of_the_graph() -> None:
+    x = double([1.0, 2.0])
+    found = root(lambda x: Outside.apply(x) - 3, x).x
+    np.testing.assert_allclose(found.numpy(), np.log([3, 3]))
+
+    def residuals(x: Tensor) -> Tensor:
+        return gradfn.cat([Outside.apply(x) - 3, x - 1])
+
+    jacobian = least_squares(residuals, x).jac
+    np.testing.assert_allclose(jacobian[2:], np.eye(2))
+    assert jacobian[0, 0] > 1 and jacobian[0, 1] == 0
+    with pytest.raises(RuntimeError, match="custom function computes its own outside"):
+        jacobian_operator(Outside.apply, x).matvec([1.0, 1.0])
+    assert not jacobian_operator(gradfn.round, x).matvec([1.0, 1.0]).any()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.backward import grad
+from ..autograd.function import BackwardCFunction, Function
 from ..autograd.grad_mode import set_grad_enabled
 from ..func.levels import fresh
 from ..utils._pytree import tree_leaves
@@ -103,11 +104,13 @@ class Evaluation:
     def vjp(self, u: Vector) -> Vector:
         """``uᵀJ``, by one backward pass, or one for each chunk of rows."""
         batch = u.shape[:-1]
+        if not u.size:
+            return np.zeros((*batch, self.domain.size))
+        if batch and self._opaque:
+            return np.stack([self.vjp(row) for row in u])
         if batch and len(u) > CHUNK:
             starts = range(0, len(u), CHUNK)
             return np.concatenate([self.vjp(u[start : start + CHUNK]) for start in starts])
-        if not u.size:
-            return np.zeros((*batch, self.domain.size))
         cotangents = self.codomain.unpack(u)
         found = gradients(self.outputs, self.inputs, cotangents, batched=bool(batch))
         return self.domain.pack(found, batch)
@@ -121,6 +124,11 @@ class Evaluation:
         """``u -> uᵀJ``, at any u."""
         u = tuple(output.new_zeros(output.shape).requires_grad_() for output in self.outputs)
         found = self._pulled(u, create_graph=True)
+        if self._opaque and any(p is not None and not p.requires_grad for p in found):
+            raise RuntimeError(
+                f"products Jv of {self.codomain.name} need gradients that can be differentiated, "
+                "but a custom function computes its own outside of the graph, as by NumPy"
+            )
         return Evaluation(self.codomain, u, self.domain, filled(found, self.inputs))
 
     def gradient(self, twice: bool) -> Evaluation:
@@ -150,7 +158,24 @@ class Evaluation:
     def jacobian(self) -> Vector:
         """``J``, by as many backward passes as it has rows or columns, whichever are fewer."""
         rows, columns = self.codomain.size, self.domain.size
-        return self.vjp(np.eye(rows)) if rows <= columns else self.jvp(np.eye(columns)).T
+        by_rows = rows <= columns or self._opaque
+        return self.vjp(np.eye(rows)) if by_rows else self.jvp(np.eye(columns)).T
+
+    @cached_property
+    def _opaque(self) -> bool:
+        """Whether a custom function took part whose `backward` may compute outside of the graph, as
+        with NumPy: it takes gradients one by one, and may have no derivative."""
+        nodes = [output.grad_fn for output in self.outputs]
+        seen = set(nodes)
+        while nodes:
+            node = nodes.pop()
+            if isinstance(node, BackwardCFunction) and node._forward_cls.vmap is Function.vmap:
+                return True
+            edges = node.next if node is not None else ()
+            found = {edge[0] for edge in edges if edge is not None} - seen
+            seen |= found
+            nodes += found
+        return False
 
 
 class Traced:
