@@ -10,7 +10,7 @@ import gradfn
 from gradfn import nn
 from gradfn.autograd import grad, gradcheck, gradgradcheck
 from gradfn.autograd.functional import hessian, jacobian
-from gradfn.scipy import odeint
+from gradfn.scipy import odeint, odeint_event
 
 Tensor = gradfn.Tensor
 TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
@@ -246,3 +246,59 @@ def test_what_the_function_does_to_its_arguments_stays_there() -> None:
     y0 = double([1.0])
     y = odeint(lambda t, y: y.neg_(), y0, T)
     assert y0.item() == 1 and y[2].item() == pytest.approx(np.exp(-2))
+
+
+# Events
+
+
+def fall(t: Tensor, y: Tensor, g: Tensor) -> Tensor:
+    return gradfn.stack([y[1], -g])
+
+
+def landing(y0: Tensor, t0: Tensor, g: Tensor, floor: Tensor) -> tuple[Tensor, Tensor]:
+    return odeint_event(  # type: ignore[no-any-return]
+        lambda t, y, g, floor: fall(t, y, g),
+        y0,
+        t0,
+        lambda t, y, g, floor: y[0] - floor,
+        g,
+        floor,
+        t_end=100,
+        **TIGHT,
+    )
+
+
+def test_the_time_and_the_state_of_an_event() -> None:
+    inputs = double([3.0, 1.0], True), double(0.5, True), double(9.81, True), double(1.0, True)
+    y0, t0, g, floor = inputs
+    t, y = landing(*inputs)
+    speed = (y0[1] ** 2 + 2 * g * (y0[0] - floor)).sqrt()
+    assert gradfn.allclose(t, t0 + (y0[1] + speed) / g)
+    assert gradfn.allclose(y, gradfn.stack([floor, -speed]))
+    assert gradcheck(landing, inputs)
+    expected = grad(-speed, inputs, allow_unused=True, materialize_grads=True)
+    for found, due in zip(grad(y[1], inputs), expected, strict=True):
+        assert gradfn.allclose(found, due, atol=1e-8)
+
+
+def test_second_derivatives_of_the_time_of_an_event() -> None:
+    floor, t0, y0 = double(0.0), double(0.0), double([2.0, 0.0])
+    found = hessian(lambda g: landing(y0, t0, g, floor)[0], double(9.81))
+    assert found.item() == pytest.approx(0.75 * 2 / 9.81**2.5)
+
+
+def test_only_events_in_the_direction_count() -> None:
+    def swing(t: Tensor, y: Tensor) -> Tensor:
+        return gradfn.stack([y[1], -y[0]])
+
+    y0, t0 = double([1.0, 0.0]), double([0.0])
+    for direction, quarters in ((0, 1), (-1, 1), (1, 3)):
+        t, _ = odeint_event(swing, y0, t0, lambda t, y: y[0], t_end=9, direction=direction, **TIGHT)
+        assert t.item() == pytest.approx(quarters * np.pi / 2)
+    with pytest.raises(RuntimeError, match=r"no event between t = 0\.0 and t_end = 1"):
+        odeint_event(swing, y0, t0, lambda t, y: y[0], t_end=1)
+    with pytest.raises(TypeError, match="t0 must be a tensor of floating point"):
+        odeint_event(swing, y0, 0.0, lambda t, y: y[0], t_end=1)
+    hidden = double(0.5, True)
+    with pytest.raises(RuntimeError, match=r"event\(t, y\) depends on a tensor that requires grad"):
+        odeint_event(swing, y0, t0, lambda t, y: y[0] - hidden, t_end=9)

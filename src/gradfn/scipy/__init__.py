@@ -7,6 +7,7 @@ from .coloring import color_jacobian as color_jacobian
 from .implicit import fixed_point as fixed_point
 from .implicit import implicit as implicit
 from .integration import odeint as odeint
+from .integration import odeint_event as odeint_event
 from .minimization import minimize as minimize
 from .operators import hessian_operator as hessian_operator
 from .operators import jacobian_operator as jacobian_operator

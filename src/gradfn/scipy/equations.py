@@ -43,13 +43,36 @@ class Equation:
         is known."""
         return self._last.of(self._solved, tensors)
 
+    def split(self, tensors: Tensors) -> tuple[Any, Tensors, Tensors]:
+        """The times, the initial state and what else is known."""
+        return tensors[0], tensors[1 : self.unknowns + 1], tensors[self.unknowns + 1 :]
+
     def _solved(self, tensors: Tensors) -> Any:
-        t, y0, known = tensors[0], tensors[1 : self.unknowns + 1], tensors[self.unknowns + 1 :]
+        t, y0, known = self.split(tensors)
         rhs = Field(self, known)
         times = np.asarray(t._array, np.float64)
         return self.solve(rhs.value, rhs.jacobian, times, self.domain.pack(y0))
 
-    def solve(self, rhs: Rate, jacobian: Rate, times: Vector, start: Vector) -> Any:
+    def first_event(
+        self, t0: Any, t_end: float, y0: Tensors, known: Tensors, value: Any, direction: int
+    ) -> Any:
+        """When ``value(t, y, known)`` is first zero, as a tensor; RuntimeError where it is not."""
+        rhs = Field(self, known)
+
+        def event(t: float, y: Vector) -> float:
+            found: float = value(rhs.time(t), self.domain.unpack(y), known).item()
+            return found
+
+        event.terminal, event.direction = True, direction  # type: ignore[attr-defined]
+        span, start = np.array([t0.item(), t_end], np.float64), self.domain.pack(y0)
+        result = self.solve(rhs.value, rhs.jacobian, span, start, events=event)
+        if not len(result.t_events[0]):
+            raise RuntimeError(f"there is no event between t = {span[0]} and t_end = {t_end}")
+        return rhs.time(result.t_events[0][0])
+
+    def solve(
+        self, rhs: Rate, jacobian: Rate, times: Vector, start: Vector, events: Any = None
+    ) -> Any:
         """SciPy's solution of ``y' = rhs(t, y)``; RuntimeError where it stops early."""
         from scipy.integrate import solve_ivp
 
@@ -68,6 +91,7 @@ class Equation:
             self.method,
             times,
             dense_output=True,
+            events=events,
             rtol=self.rtol,
             atol=self.atol,
             **options,
@@ -98,7 +122,7 @@ class Field:
         return rates
 
     def tensors_at(self, t: float, y: Vector) -> list[Any]:
-        return self.tensors(self._time(t), self.domain.unpack(y))
+        return self.tensors(self.time(t), self.domain.unpack(y))
 
     def value(self, t: float, y: Vector) -> Vector:
         with no_grad():
@@ -107,11 +131,11 @@ class Field:
     def at(self, t: float, y: Vector) -> Evaluation:
         state = [tensor.requires_grad_() for tensor in self.domain.unpack(y)]
         with enable_grad():
-            rates = self.tensors(self._time(t), state)
+            rates = self.tensors(self.time(t), state)
         return Evaluation(self.domain, state, self.domain, rates)
 
     def jacobian(self, t: float, y: Vector) -> Vector:
         return self.at(t, y).jacobian()
 
-    def _time(self, t: float) -> Any:
+    def time(self, t: float) -> Any:
         return Variable.wrap(np.asarray(t, self._time_dtype))
