@@ -18,7 +18,8 @@ LAYERS = [
     "creation fromdata interop printing random ranges serialization storage",
     "ops",
     "legacy lowrank queries sampling tensor",
-    "_C _vmap_internals accelerator backends cuda fft func linalg mps nn optim scipy special utils xpu",
+    "_C _vmap_internals accelerator backends cuda distributions fft func linalg mps nn optim "
+    "scipy special utils xpu",
     "lens",
     "compat",
     "cli",

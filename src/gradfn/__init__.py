@@ -50,6 +50,7 @@ from .ops.matrix_functions import *
 from .ops.normalization import *
 from .ops.norms import *
 from .ops.padding import *
+from .ops.pixels import *
 from .ops.pooling import *
 from .ops.powers import *
 from .ops.products import *

@@ -98,6 +98,58 @@ LAYERS: list[tuple[str, ...]] = [
     ("PairwiseDistance(1.0, keepdim=True)", "x(2, 3)", "x(2, 3) + 1"),
 ]
 
+IMAGES: list[tuple[str, ...]] = [
+    *(
+        (call, f"x(2, 4, {size})")
+        for d, size in ((1, "6"), (2, "6, 5"), (3, "4, 3, 3"))
+        for call in (
+            f"Conv{d}d(4, 6, 3)",
+            f"Conv{d}d(4, 6, 2, 2, 1, groups=2, bias=False)",
+            f"Conv{d}d(4, 2, 2, padding='same', dilation=2)",
+            f"Conv{d}d(4, 2, 3, padding=1, padding_mode='circular')",
+            f"Conv{d}d(4, 2, 3, padding=1, padding_mode='replicate')",
+            f"ConvTranspose{d}d(4, 6, 2, 2)",
+            f"ConvTranspose{d}d(4, 2, 3, 2, 1, 1, 2, False)",
+            f"MaxPool{d}d(2)",
+            f"MaxPool{d}d(3, 2, 1, ceil_mode=True)",
+            f"AvgPool{d}d(2)",
+            f"AvgPool{d}d(3, 2, 1, count_include_pad=False)",
+            f"LPPool{d}d(2, 2)",
+            f"AdaptiveAvgPool{d}d(2)",
+            f"AdaptiveMaxPool{d}d(3)",
+            f"BatchNorm{d}d(4)",
+            f"BatchNorm{d}d(4, momentum=None, affine=False)",
+            f"BatchNorm{d}d(4).eval()",
+            f"BatchNorm{d}d(4, track_running_stats=False).eval()",
+            f"InstanceNorm{d}d(4)",
+            f"InstanceNorm{d}d(4, affine=True, track_running_stats=True)",
+            f"ConstantPad{d}d(1, 0.5)",
+            f"ReflectionPad{d}d(1)",
+            f"ReplicationPad{d}d(2)",
+            f"ZeroPad{d}d(1)",
+            f"CircularPad{d}d(1)",
+            "GroupNorm(2, 4)",
+            "LocalResponseNorm(2)",
+            "SyncBatchNorm(4).eval()",
+        )
+    ),
+    ("Conv2d(4, 2, (1, 3), (2, 1))", "x(4, 6, 5)"),
+    ("BatchNorm1d(3)", "x(4, 3)"),
+    ("InstanceNorm2d(4)", "x(4, 3, 2)"),
+    ("LayerNorm(3)", "x(4, 3)"),
+    ("LayerNorm((2, 3), eps=0.1, bias=False)", "x(4, 2, 3)"),
+    ("LayerNorm(2, elementwise_affine=False)", "x(3, 2)"),
+    ("RMSNorm(3)", "x(4, 3)"),
+    ("RMSNorm([2, 3], 0.1, False)", "x(4, 2, 3)"),
+    ("Upsample(scale_factor=2)", "x(1, 2, 3)"),
+    ("Upsample((4, 5), mode='bilinear')", "x(1, 2, 3, 3)"),
+    ("UpsamplingNearest2d(scale_factor=2)", "x(1, 2, 3, 3)"),
+    ("UpsamplingBilinear2d((4, 5))", "x(1, 2, 3, 3)"),
+    ("PixelShuffle(2)", "x(2, 8, 3, 2)"),
+    ("PixelUnshuffle(2)", "x(2, 4, 6)"),
+    ("ChannelShuffle(2)", "x(2, 6, 3, 2)"),
+]
+
 CLASSES = "torch.tensor([0, 2, 1, 2])"
 SIGNS = "torch.tensor([1., -1., -1., 1.])"
 LOSSES: list[tuple[str, ...]] = [
@@ -147,7 +199,7 @@ def cases() -> list[tuple[str, ...]]:
         for reduction in ("mean", "sum", "none")
     ]
     # Some work in place, which leaves must not.
-    return [(call, "x(2, 3, 4) * 1") for call in elementwise if call] + LAYERS + losses
+    return [(call, "x(2, 3, 4) * 1") for call in elementwise if call] + LAYERS + IMAGES + losses
 
 
 @not_mkl

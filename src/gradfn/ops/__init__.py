@@ -81,6 +81,8 @@ from .norms import *
 from .norms import vector_norm
 from .padding import *
 from .padding import pick, unpick
+from .pixels import *
+from .pixels import col2im, im2col
 from .pooling import *
 from .pooling import avg_pool, avg_pool_backward, from_planes, to_planes
 from .powers import *

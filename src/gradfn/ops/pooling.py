@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from .. import raw
 from ..autograd.variable import Variable
 from ..raw.pooling import windows_of
+from .activation import relu_functional as relu
+from .checking import checked
 from .declare import Function, op
 from .extents import per_dim
 from .views import squeeze, unsqueeze
@@ -334,6 +337,53 @@ def avg_pool3d(
     """
     setup = stride, padding, ceil_mode, count_include_pad, divisor_override
     return _avg("avg_pool3d", 3, input, kernel_size, *setup)
+
+
+def _lp(
+    name: str,
+    dims: int,
+    input: Any,
+    norm_type: float,
+    kernel_size: Any,
+    stride: Any,
+    ceil_mode: bool,
+) -> Any:
+    """The mean of ``x^p`` times the number of elements, to the power of 1 / p."""
+    kernel = _extents(name, "kernel_size", kernel_size, dims)
+    mean = (avg_pool1d, avg_pool2d, avg_pool3d)[dims - 1]
+    means = mean(input.pow(norm_type), kernel, stride, 0, ceil_mode)
+    return (means.sign() * relu(means.abs())).mul(math.prod(kernel)).pow(1.0 / norm_type)
+
+
+@checked
+def lp_pool1d(
+    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """``(sum of x^p)^(1/p)`` over each window of the last dimension; see `lp_pool2d`."""
+    return _lp("lp_pool1d", 1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@checked
+def lp_pool2d(
+    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """``(sum of x^p)^(1/p)`` over each window: `torch.nn.functional.lp_pool2d`.
+
+    (N, C, H, W) or (C, H, W); p is `norm_type`, and the sum counts as 0 where it is negative.
+
+    >>> from gradfn import nn, tensor
+    >>> nn.functional.lp_pool2d(tensor([[[3.0, 4.0]]]), 2.0, (1, 2))
+    tensor([[[5.]]])
+    """
+    return _lp("lp_pool2d", 2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@checked
+def lp_pool3d(
+    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """``(sum of x^p)^(1/p)`` over each window of the last three dimensions; see `lp_pool2d`."""
+    return _lp("lp_pool3d", 3, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 METHODS = ""

@@ -18,6 +18,7 @@ from .indexing import *
 from .loss import *
 from .normalization import *
 from .padding import *
+from .pixels import *
 from .pooling import *
 from .products import *
 from .ranges import *

@@ -2,14 +2,20 @@
 
 from ...missing import missing
 from .activation import *
+from .batchnorm import *
 from .container import *
+from .conv import *
 from .distance import *
 from .dropout import *
 from .flatten import *
 from .linear import *
 from .loss import *
 from .module import *
+from .normalization import *
+from .padding import *
+from .pooling import *
 from .rnn import *
 from .sparse import *
+from .upsampling import *
 
 __getattr__ = missing(__name__)
