@@ -1,5 +1,13 @@
-"""Derivatives for scientific computing: SciPy's solvers on functions of tensors, and what is
-computed from derivatives."""
+"""Derivatives for scientific computing.
+
+SciPy's optimisers, root finders, integrators and linear solvers on functions of tensors, which get
+the derivatives that they want and pass gradients on; and what else is computed from derivatives:
+products with Hessians, sparse Jacobians, the operators of vector analysis.
+
+Functions are ordinary ones of tensors, or of dicts, lists and tuples of tensors. SciPy computes in
+float64, on the vector that `ravel` makes of them, while the functions keep their dtypes. SciPy
+itself is imported when it is first needed.
+"""
 
 from .coloring import Coloring as Coloring
 from .coloring import color_hessian as color_hessian
