@@ -1,6 +1,16 @@
-"""Utilities around training: checkpointing."""
+"""Utilities around training: checkpointing, data loading, structures of tensors."""
 
-from ..missing import missing
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from ..missing import missing as _missing_from
 from . import checkpoint as checkpoint
 
-__getattr__ = missing(__name__)
+_LATER = frozenset({"_pytree", "data"})
+_missing = _missing_from(__name__)
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LATER:
+        return _import_module(f".{name}", __name__)
+    return _missing(name)

@@ -1,0 +1,3 @@
+"""The sampler of distributed training under PyTorch's module name."""
+
+from .sampler import DistributedSampler as DistributedSampler
