@@ -15,11 +15,11 @@ LAYERS = [
     "raw",
     "jit",
     "autograd",
-    "creation fromdata interop printing random ranges serialization storage",
+    "creation fromdata interop printing random ranges storage",
     "ops",
     "legacy lowrank queries sampling tensor",
     "_C _vmap_internals accelerator backends cuda distributions fft func linalg mps nn optim "
-    "scipy special utils xpu",
+    "scipy serialization special utils xpu",
     "lens",
     "compat",
     "cli",

@@ -89,14 +89,28 @@ newaxis = None
 
 # Imported when first used.
 _LATER = frozenset(
-    {"_C", "accelerator", "backends", "cuda", "func", "lens", "mps", "scipy", "utils", "xpu"}
+    {
+        "_C",
+        "accelerator",
+        "backends",
+        "cuda",
+        "func",
+        "lens",
+        "mps",
+        "optim",
+        "scipy",
+        "serialization",
+        "utils",
+        "xpu",
+    }
 )
+_WITHIN = {"load": "serialization", "save": "serialization", "vmap": "func"}
 _missing = _missing_from(__name__)
 
 
 def __getattr__(name: str) -> _Any:
     if name in _LATER:
         return _import_module(f".{name}", __name__)
-    if name == "vmap":
-        return _import_module(".func", __name__).vmap
+    if name in _WITHIN:
+        return getattr(_import_module(f".{_WITHIN[name]}", __name__), name)
     return _missing(name)

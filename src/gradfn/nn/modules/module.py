@@ -133,9 +133,12 @@ class Module:
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         vars(self).update(attributes)
-        for name, make in _ATTRIBUTES.items():  # those that an older version did not have
-            if name not in vars(self):
+        for name, make in _ATTRIBUTES.items():
+            known = vars(self).get(name)
+            if known is None:  # an older version did not have it
                 vars(self)[name] = make()
+            elif make is HookList and not isinstance(known, HookList):  # PyTorch wrote it
+                vars(self)[name] = HookList(known)
 
     def __getattr__(self, name: str) -> Any:
         for kind in ("_parameters", "_buffers", "_modules"):

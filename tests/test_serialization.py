@@ -1,0 +1,241 @@
+"""Saving and loading: PyTorch's files both ways, and nothing that a file asks for is executed."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradfn
+from gradfn import nn, serialization
+
+DTYPES = ["float64", "float32", "float16", "complex128", "complex64"]
+DTYPES += ["int64", "int32", "int16", "int8", "uint8", "bool"]
+
+
+def shared(torch: Any) -> Any:
+    """Tensors of every kind and layout, some of one memory."""
+    base = torch.arange(12.0).reshape(3, 4)
+    return {
+        "views": [base, base.t(), base[1:, ::2], base[2, 3]],
+        "dtypes": {name: torch.ones(2).to(getattr(torch, name)) for name in DTYPES},
+        "empty": (torch.zeros(0, 3), torch.zeros(())),
+        "leaf": torch.ones(2, requires_grad=True),
+        "parameter": torch.nn.Parameter(torch.ones(2, 2)),
+        "plain": OrderedDict(a=1, b=[2.5, None, True, "text", b"bytes", {1, 2}, 3 + 4j]),
+        "torch": [torch.float16, torch.Size([2, 3]), torch.device("cpu"), torch.int64],
+    }
+
+
+def text(tree: Any) -> str:
+    """Everything of a structure that can be compared."""
+    if hasattr(tree, "requires_grad"):
+        about = type(tree).__name__, str(tree.dtype), tuple(tree.shape), tree.stride()
+        return f"{about} {tree.requires_grad} {tree.detach().tolist()}"
+    if isinstance(tree, dict):
+        return f"{type(tree).__name__} { {k: text(v) for k, v in tree.items()} }"
+    if isinstance(tree, list | tuple):
+        return f"{type(tree).__name__} {[text(v) for v in tree]}"
+    return str(tree)
+
+
+def written(torch: Any, obj: Any) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(obj, buffer)
+    return buffer.getvalue()
+
+
+def read(torch: Any, data: bytes, **options: Any) -> Any:
+    return torch.load(io.BytesIO(data), **options)
+
+
+def test_what_is_saved_is_loaded() -> None:
+    tree = shared(gradfn)
+    again = read(gradfn, written(gradfn, tree))
+    assert text(again) == text(tree)
+    again["views"][0][1, 0] = -1.0
+    assert again["views"][1][0, 1] == -1.0
+    assert written(gradfn, tree) == written(gradfn, tree)
+
+
+def test_files_go_to_pytorch_and_back(oracle: ModuleType) -> None:
+    tree = shared(gradfn)
+    theirs = read(oracle, written(gradfn, tree))
+    assert text(theirs) == text(shared(oracle))
+    theirs["views"][0][1, 0] = -1.0
+    assert theirs["views"][1][0, 1] == -1.0
+    ours = read(gradfn, written(oracle, theirs))
+    assert text(ours) == text(theirs)
+
+
+def test_states_of_models_and_optimizers_go_to_pytorch_and_back(
+    oracle: ModuleType, tmp_path: Path
+) -> None:
+    def build(torch: Any) -> tuple[Any, Any]:
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2))
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+        model(torch.ones(2, 1, 4, 4)).sum().backward()
+        optimizer.step()
+        return model, optimizer
+
+    mine, own = build(gradfn)
+    model, optimizer = build(oracle)
+    path = tmp_path / "state.pt"
+    gradfn.save({"model": mine.state_dict(), "optimizer": own.state_dict()}, path)
+    state = oracle.load(path)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    oracle.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, path)
+    state = gradfn.load(path)
+    assert state["model"]._metadata == mine.state_dict()._metadata
+    mine.load_state_dict(state["model"])
+    own.load_state_dict(state["optimizer"])
+    for a, b in zip(mine.state_dict().values(), model.state_dict().values(), strict=True):
+        assert np.array_equal(a.numpy(), b.numpy())
+
+
+def test_whole_models_need_trust(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+    gradfn.save(model, path)
+    with pytest.raises(pickle.UnpicklingError, match=r"torch\.nn\.modules\.container\.Sequential"):
+        gradfn.load(path)
+    again = gradfn.load(path, weights_only=False)
+    x = gradfn.ones(1, 2)
+    assert again(x).equal(model(x))
+    with serialization.safe_globals([nn.Linear, nn.Sequential, nn.ReLU, set]):
+        assert gradfn.load(path)(x).equal(model(x))
+    assert not serialization.get_safe_globals()
+
+
+class Malicious:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_nothing_is_executed(tmp_path: Path) -> None:
+    evidence = tmp_path / "executed"
+    data = written(gradfn, {"weight": gradfn.ones(1), "extra": Malicious(evidence)})
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        read(gradfn, data)
+    assert not evidence.exists()
+
+
+def test_memories_can_be_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "big.pt"
+    gradfn.save({"a": gradfn.arange(1000.0), "b": gradfn.ones(3, dtype=gradfn.int8)}, path)
+    mapped = gradfn.load(path, mmap=True)
+    assert mapped["a"].equal(gradfn.arange(1000.0))
+    mapped["a"].add_(1)
+    assert gradfn.load(path)["a"].equal(gradfn.arange(1000.0))
+    with pytest.raises(ValueError, match="f must be a file path"):
+        gradfn.load(io.BytesIO(path.read_bytes()), mmap=True)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "weights.pt"
+    gradfn.save(gradfn.ones(2), path)
+    before = path.read_bytes()
+    with pytest.raises((pickle.PicklingError, AttributeError, TypeError)):
+        gradfn.save([gradfn.ones(3), lambda: None], path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["weights.pt"]
+    with pytest.raises(RuntimeError, match=r"Parent directory .* does not exist"):
+        gradfn.save(gradfn.ones(2), tmp_path / "no" / "weights.pt")
+
+
+# Damaged files
+
+
+def test_truncated_files_are_named() -> None:
+    data = written(gradfn, {"a": gradfn.arange(100.0)})
+    for size in (0, 1, 3, 10, 100, len(data) // 2, len(data) - 30):
+        with pytest.raises((RuntimeError, EOFError, pickle.UnpicklingError)):
+            read(gradfn, data[:size])
+
+
+def changed(data: bytes, name: str, change: Callable[[bytes], bytes] | None) -> bytes:
+    """The archive with one record changed, or left out."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for entry in old.namelist():
+            record = old.read(entry)
+            if not entry.endswith(name):
+                new.writestr(entry, record)
+            elif change is not None:
+                new.writestr(entry, change(record))
+    return buffer.getvalue()
+
+
+def test_damaged_records_are_named() -> None:
+    data = written(gradfn, {"a": gradfn.arange(10.0)})
+    with pytest.raises(RuntimeError, match="failed locating file data/0"):
+        read(gradfn, changed(data, "data/0", None))
+    with pytest.raises(RuntimeError, match="has 36 bytes where 40 were expected"):
+        read(gradfn, changed(data, "data/0", lambda record: record[:-4]))
+    with pytest.raises(pickle.UnpicklingError):
+        read(gradfn, changed(data, "data.pkl", lambda record: record[:20]))
+    with pytest.raises(RuntimeError, match=r"failed locating file data\.pkl"):
+        read(gradfn, changed(data, "data.pkl", None))
+
+
+def test_other_formats_are_refused_by_name() -> None:
+    with pytest.raises(NotImplementedError, match=r"before 1\.6"):
+        read(gradfn, pickle.dumps({"a": 1}, 2))
+    with pytest.raises(pickle.UnpicklingError, match="invalid load key"):
+        read(gradfn, b"something else")
+    script = changed(written(gradfn, 1), "version", lambda record: record)
+    buffer = io.BytesIO(script)
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr("archive/constants.pkl", b"")
+    with pytest.raises(NotImplementedError, match="TorchScript"):
+        read(gradfn, buffer.getvalue())
+    with pytest.raises(AttributeError, match="'read' attribute"):
+        gradfn.load(3)
+
+
+def test_tensors_of_other_devices_need_a_map() -> None:
+    data = changed(
+        written(gradfn, gradfn.ones(2)),
+        "data.pkl",
+        lambda r: r.replace(b"\x03\x00\x00\x00cpu", b"\x06\x00\x00\x00cuda:0"),
+    )
+    with pytest.raises(RuntimeError, match="deserialize object on a CUDA device"):
+        read(gradfn, data)
+    assert read(gradfn, data, map_location="cpu").equal(gradfn.ones(2))
+
+
+# safetensors
+
+
+def test_safetensors_go_to_pytorch_and_back(oracle: ModuleType, tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    from safetensors.torch import load_file, save_file
+
+    from gradfn.utils import safetensors
+
+    path = tmp_path / "weights.safetensors"
+    tree = {"a": gradfn.arange(6.0).reshape(2, 3).t(), "b": gradfn.ones(2, dtype=gradfn.int64)}
+    safetensors.save_file(tree, path)
+    theirs = load_file(path)
+    assert all(np.array_equal(theirs[name].numpy(), t.numpy()) for name, t in tree.items())
+    save_file(theirs, path)
+    ours = safetensors.load_file(path)
+    assert all(ours[name].equal(t) for name, t in tree.items())
+    assert safetensors.load(safetensors.save(tree))["a"].equal(tree["a"])
+    with pytest.raises(ValueError, match="Key `x` is invalid"):
+        safetensors.save({"x": 1})
