@@ -150,6 +150,48 @@ IMAGES: list[tuple[str, ...]] = [
     ("ChannelShuffle(2)", "x(2, 6, 3, 2)"),
 ]
 
+ATTENTION: list[tuple[str, ...]] = [
+    ("MultiheadAttention(4, 2)", "x(3, 2, 4)", "x(5, 2, 4)", "x(5, 2, 4) + 1"),
+    ("MultiheadAttention(4, 2, kdim=3, vdim=2)", "x(3, 1, 4)", "x(5, 1, 3)", "x(5, 1, 2)"),
+    ("MultiheadAttention(4, 2, 0.0, False, True, True)", *["x(3, 2, 4)"] * 3),
+    ("MultiheadAttention(4, 1, batch_first=True)", *["x(2, 3, 4)"] * 3),
+    ("TransformerEncoderLayer(4, 2, 8, 0.0)", "x(3, 2, 4)"),
+    ("TransformerEncoderLayer(4, 2, 8, 0.0, 'gelu', norm_first=True)", "x(3, 4)"),
+    ("TransformerEncoderLayer(4, 2, 8, 0.0, batch_first=True)", "x(2, 3, 4)", "CAUSAL"),
+    ("TransformerDecoderLayer(4, 2, 8, 0.0, bias=False)", "x(3, 2, 4)", "x(5, 2, 4)", "CAUSAL"),
+    (
+        "TransformerEncoder(torch.nn.TransformerEncoderLayer(4, 2, 8, 0.0), 2)",
+        "x(3, 2, 4)",
+        "CAUSAL",
+        "torch.tensor([[False, False, True], [False, False, False]])",
+    ),
+    ("Transformer(4, 2, 1, 2, 8, 0.0)", "x(5, 2, 4)", "x(3, 2, 4)"),
+    ("Transformer(4, 2, 1, 1, 8, 0.0, norm_first=True)", "x(5, 4)", "x(3, 4)", "None", "CAUSAL"),
+]
+
+
+@not_mkl
+@pytest.mark.parametrize("case", ATTENTION, ids=" ".join)
+def test_attention_does_what_pytorchs_does(oracle: ModuleType, case: tuple[str, ...]) -> None:
+    """Its state, first weights, outputs and gradients; while gradients are wanted, PyTorch takes
+    no other way."""
+    causal = "torch.nn.Transformer.generate_square_subsequent_mask(3)"
+    call, *inputs = (text.replace("CAUSAL", causal) for text in case)
+
+    def program(torch: Any) -> Any:
+        names = {"torch": torch, "x": lambda *shape: numbers(torch, *shape)}
+        module = eval(f"torch.nn.{call}", names)
+        arguments = [eval(text, names) for text in inputs]
+        output = module(*arguments)
+        first = output[0] if isinstance(output, tuple) else output
+        first.sin().sum().backward()
+        grads = [p.grad for p in module.parameters()]
+        leaves = [a.grad for a in arguments if a is not None and a.requires_grad and a.is_leaf]
+        return [module.state_dict(), repr(module), output, leaves, grads]
+
+    agree(program, oracle, 2e-5)
+
+
 CLASSES = "torch.tensor([0, 2, 1, 2])"
 SIGNS = "torch.tensor([1., -1., -1., 1.])"
 LOSSES: list[tuple[str, ...]] = [
@@ -238,7 +280,11 @@ def test_signatures_are_pytorchs(oracle: ModuleType, name: str) -> None:
 
 def parameters(function: Any) -> list[tuple[str, Any, Any]]:
     listed = inspect.signature(function).parameters.values()
-    return [(each.name, each.kind, each.default) for each in listed]
+    return [(each.name, each.kind, spelled(each.default)) for each in listed]
+
+
+def spelled(default: Any) -> Any:
+    return getattr(default, "__name__", "").removesuffix("_functional") or default
 
 
 def test_both_spellings_of_an_older_loss_agree(oracle: ModuleType) -> None:

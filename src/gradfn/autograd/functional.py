@@ -349,6 +349,21 @@ def _tangent(output: Any) -> Any:
     return primal.new_zeros(primal.shape) if tangent is None else tangent
 
 
+def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
+    """Tensors, or nested tuples of them, without their history unless it was to be recorded."""
+    if isinstance(inputs, Variable):
+        return inputs if create_graph else inputs.detach()  # type: ignore[attr-defined]
+    return tuple(_grad_postprocess(value, create_graph) for value in inputs)
+
+
+def _tuple_postprocess(result: Any, to_unpack: Any) -> Any:
+    """The only entry of a tuple (of tuples) where the argument was no tuple."""
+    if isinstance(to_unpack, tuple):
+        inner = result if to_unpack[1] else tuple(row[0] for row in result)
+        return inner if to_unpack[0] else inner[0]
+    return result if to_unpack else result[0]
+
+
 def _construct_standard_basis_for(
     tensors: Sequence[Any], tensor_numels: Sequence[int]
 ) -> tuple[Any, ...]:

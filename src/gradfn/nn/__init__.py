@@ -4,8 +4,10 @@ from ..missing import missing
 from . import functional as functional
 from . import init as init
 from . import modules as modules
+from . import parallel as parallel
 from . import utils as utils
 from .modules import *
+from .parallel import DataParallel as DataParallel
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 

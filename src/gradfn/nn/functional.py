@@ -38,6 +38,7 @@ from ..ops.adaptive import (
     adaptive_max_pool2d,
     adaptive_max_pool3d,
 )
+from ..ops.attention import scaled_dot_product_attention
 from ..ops.classification import (
     cross_entropy,
     multi_margin_loss,
@@ -108,6 +109,7 @@ from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
 from ..ops.softmaxes import nn_softmin as softmin
 from ..ops.transcendental import sigmoid, tanh
+from .attention import multi_head_attention_forward
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -176,6 +178,7 @@ __all__ = [
     "max_pool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
@@ -192,6 +195,7 @@ __all__ = [
     "relu6",
     "relu_",
     "rms_norm",
+    "scaled_dot_product_attention",
     "selu",
     "selu_",
     "sigmoid",

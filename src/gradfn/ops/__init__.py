@@ -19,6 +19,8 @@ from .adaptive import resample
 from .arithmetic import *
 from .arithmetic import div_mode
 from .aten import aten
+from .attention import *
+from .attention import safe_softmax
 from .classification import *
 from .classification import label_counts, nll_loss_backward
 from .classification import nll_of as nll_loss

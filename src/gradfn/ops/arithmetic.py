@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import dtypes, raw
 from .declare import op, variant
 from .emit import inplace
@@ -88,7 +90,8 @@ rsub_scalar = op(
 
 def _check_alpha(alpha: Any, *operands: Any) -> None:
     """`alpha` must be of no higher a category than the result."""
-    kind = SCALARS.get(alpha.__class__)
+    number = alpha.item() if isinstance(alpha, np.generic) else alpha
+    kind = SCALARS.get(number.__class__)
     if kind is None:
         raise TypeError(f"argument 'alpha' must be Number, not {type(alpha).__name__}")
     result = max(operand_category(operand) for operand in operands)

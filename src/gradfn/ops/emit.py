@@ -29,11 +29,9 @@ from .declare import LIST, MASK, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
 from .node import node_class, saved_by
 from .out import write_out
 from .overrides import OVERRIDING, overridden
+from .parameter_names import FACTORS, NUMPY_NAMES
 
 FUNCTION, INPLACE, BINARY = "function", "in-place", "binary operator"
-
-# PyTorch takes NumPy's names for these parameters too.
-NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 
 
 def form(operator: Operator, kind: str) -> Callable[..., Any]:
@@ -139,6 +137,7 @@ def emit(
         SCALARS=runtime.SCALARS,
         NUMBERS=runtime.NUMBERS,
         ndarray=np.ndarray,
+        generic=np.generic,
         get_mode=get_mode,
         getframe=_getframe,
         user_frame=user_frame,
@@ -190,6 +189,7 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
         "        if other_way is not NotImplemented: return other_way",
         "    try:",
         *_read_arguments(operator),
+        *_plain_numbers(operator),
         "    except AttributeError:",
         f"        return fallback(OPERATOR, {kind!r}, ({every},){given_out})",
     ]
@@ -266,6 +266,12 @@ def _read_arguments(operator: Operator) -> list[str]:
         else:
             lines += [take]
     return ["        " + line for line in lines]
+
+
+def _plain_numbers(operator: Operator) -> list[str]:
+    """Python's numbers for NumPy's among the plain arguments."""
+    names = [p.name for p in operator.parameters if p.kind == PLAIN and p.name in FACTORS]
+    return [f"        if isinstance({n}, generic): {n} = {n}.item()" for n in names]
 
 
 def _read_number(test: str, name: str, i: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from ...missing import missing
 from .activation import *
+from .attention import *
 from .batchnorm import *
 from .container import *
 from .conv import *
@@ -16,6 +17,7 @@ from .padding import *
 from .pooling import *
 from .rnn import *
 from .sparse import *
+from .transformer import *
 from .upsampling import *
 
 __getattr__ = missing(__name__)

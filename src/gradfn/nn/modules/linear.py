@@ -74,6 +74,10 @@ class Linear(Module):
         )
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """A `Linear`, under the name that the projection of attention has in PyTorch."""
+
+
 class Bilinear(Module):
     """``input1 @ weight[k] @ input2 + bias[k]`` for each k: `torch.nn.Bilinear`.
 
