@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import collections
+import multiprocessing
 import os
+import random
+import time
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -65,8 +68,63 @@ PROGRAMS: dict[str, Program] = {
     "stacked": lambda t, d: [
         d.StackDataset(range(3), [5, 6, 7])[1],
         d.StackDataset(a=range(3), b=[5, 6, 7])[2],
+        list(d.DataLoader(d.StackDataset(a=range(3), b=d.Subset([5, 6, 7], [2, 0, 1])), 2)),
     ],
+    "rows of a part": lambda t, d: list(
+        d.DataLoader(d.Subset(d.TensorDataset(t.arange(24).reshape(6, 4).T), [3, 1, 2]), 2)
+    ),
+    "kept attributes": lambda t, d: d.default_collate([collections.defaultdict(int, a=1)] * 2),
+    "an eager sampler": lambda t, d: list(
+        d.DataLoader(range(5), None, sampler=_Eager(lambda: t.randperm(5).tolist()))
+    ),
+    "when is drawn": lambda t, d: _interleaved(t, d.DataLoader(range(9), 2, True)),
+    "when workers draw": lambda t, d: _interleaved(
+        t, d.DataLoader(range(9), 2, True, num_workers=2)
+    ),
+    "when lasting workers draw": lambda t, d: _interleaved(
+        t, d.DataLoader(range(9), 2, True, num_workers=1, persistent_workers=True)
+    ),
+    "what workers draw": lambda t, d: list(
+        d.DataLoader(_Draws(t), num_workers=2, collate_fn=_plain_batch)
+    ),
 }
+
+
+class _Eager(NamedTuple):
+    """A sampler that draws when it is asked for an iterator."""
+
+    draw: Any
+
+    def __iter__(self) -> Any:
+        return iter(self.draw())
+
+
+class _Draws(NamedTuple):
+    """What a worker draws from each generator that it has."""
+
+    torch: Any
+
+    def __getitem__(self, index: int) -> Any:
+        return self.torch.rand(1).item(), random.random(), np.random.rand()
+
+    def __len__(self) -> int:
+        return 4
+
+
+def _plain_batch(batch: Any) -> Any:
+    return batch
+
+
+def _interleaved(t: Any, loader: Any) -> list[Any]:
+    """The batches of two passes, and random numbers drawn in between."""
+    found = []
+    for _ in range(2):
+        batches = iter(loader)
+        found.append(t.rand(1))
+        found.append(next(batches))
+        found.append(t.rand(1))
+        found.extend(batches)
+    return found
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
@@ -76,6 +134,7 @@ def test_batches_are_pytorchs(oracle: ModuleType, program: Program) -> None:
     gradfn.manual_seed(3)
     oracle.manual_seed(3)
     assert plain(program(gradfn, data)) == plain(program(oracle, theirs))
+    assert gradfn.rand(1).item() == oracle.rand(1).item()
 
 
 # Workers
@@ -162,17 +221,98 @@ def test_errors_of_workers_come_with_their_traceback() -> None:
     with pytest.raises(KeyError, match="Caught KeyError in DataLoader worker process 1") as error:
         list(loader)
     assert "no such square" in str(error.value)
-    with pytest.raises(RuntimeError, match=r"DataLoader worker \(pid \d+\) exited unexpectedly"):
+    with pytest.raises(
+        RuntimeError, match=r"DataLoader worker \(pid\(s\) \d+\) exited unexpectedly"
+    ):
         list(data.DataLoader(Exit(), num_workers=1))
 
 
 def test_leaving_a_pass_ends_the_workers() -> None:
-    import multiprocessing
-
+    before = set(multiprocessing.active_children())
     for batch in data.DataLoader(Squares(50), num_workers=2):
         assert batch.item() == 0
         break
-    assert not multiprocessing.active_children()
+    assert set(multiprocessing.active_children()) <= before
+
+
+def test_a_stream_needs_no_batches() -> None:
+    loader = data.DataLoader(Stream(), None, num_workers=2)
+    assert list(loader) == [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    lasting = data.DataLoader(Stream(), 3, num_workers=2, persistent_workers=True)
+    passes = [gradfn.cat(list(lasting)).tolist() for _ in range(2)]
+    assert passes == [[0, 2, 4, 1, 3, 5, 6, 8, 7]] * 2
+
+
+def test_requests_and_answers_longer_than_a_pipe_do_not_wait_for_each_other() -> None:
+    found = list(data.DataLoader(Squares(200_000), 50_000, num_workers=2))
+    assert [len(batch) for batch in found] == [50_000] * 4
+
+
+class Wide(data.Dataset[Any]):
+    """Samples that fill a pipe."""
+
+    def __getitem__(self, index: int) -> Any:
+        return gradfn.full((100_000,), index)
+
+    def __len__(self) -> int:
+        return 20
+
+
+def test_leaving_does_not_wait_for_batches_that_nobody_takes() -> None:
+    before = set(multiprocessing.active_children())
+    start = time.monotonic()
+    batches = iter(data.DataLoader(Wide(), num_workers=2))
+    assert next(batches)[0, 0] == 0
+    del batches
+    assert time.monotonic() - start < 4
+    assert set(multiprocessing.active_children()) <= before
+
+
+def test_a_pass_goes_on_after_an_error() -> None:
+    batches = iter(data.DataLoader(Squares(4, broken=1), num_workers=2))
+    assert next(batches).item() == 0
+    with pytest.raises(KeyError, match="no such square"):
+        next(batches)
+    assert [batch.item() for batch in batches] == [4, 9]
+
+
+def test_lasting_workers_begin_anew_in_the_middle_of_a_pass() -> None:
+    loader = data.DataLoader(Squares(5), num_workers=2, persistent_workers=True)
+    first = iter(loader)
+    next(first)
+    assert [batch.item() for batch in loader] == [0, 1, 4, 9, 16]
+
+
+def test_a_batch_of_rows_is_that_of_the_samples() -> None:
+    for x in (gradfn.arange(12.0).reshape(4, 3), gradfn.arange(4), gradfn.ones(4, 0)):
+        rows = data.TensorDataset(x, x > 1)
+        (batch,) = data.DataLoader(rows, sampler=[2, 0, 2], batch_size=3)
+        expected = data.default_collate([rows[i] for i in (2, 0, 2)])
+        assert type(batch) is list
+        assert plain(batch) == plain(expected)
+        assert batch[0].untyped_storage() != x.untyped_storage()
+    grown = data.TensorDataset(gradfn.ones(3, requires_grad=True))
+    assert next(iter(data.DataLoader(grown)))[0].grad_fn.name() == "StackBackward0"
+
+
+def test_a_stream_longer_than_it_said_is_told() -> None:
+    class Short(Stream):
+        def __len__(self) -> int:
+            return 8
+
+    loader = data.DataLoader(Short(), 1)
+    assert sum(len(batch) for batch in loader) == 9
+    assert len(loader) == 8
+    with pytest.warns(UserWarning, match=r"Length of IterableDataset .* was reported to be 8"):
+        list(loader)
+
+
+def test_what_was_said_is_fixed() -> None:
+    loader = data.DataLoader([1, 2])
+    with pytest.raises(ValueError, match="batch_size attribute should not be set after"):
+        loader.batch_size = 3
+    loader.collate_fn = tuple
+    assert list(loader) == [(1,), (2,)]
 
 
 # Mistakes
@@ -190,6 +330,22 @@ MISTAKES: dict[str, tuple[type[Exception], Callable[[], Any], str]] = {
         "batch_sampler option is mutually exclusive",
     ),
     "drop": (ValueError, lambda: data.DataLoader([1], None, drop_last=True), "batch_size=None"),
+    "context": (
+        ValueError,
+        lambda: data.DataLoader([1], num_workers=1, multiprocessing_context="thread"),
+        "specify a valid start method",
+    ),
+    "context alone": (
+        ValueError,
+        lambda: data.DataLoader([1], multiprocessing_context="fork"),
+        "can only be used with multi-process loading",
+    ),
+    "nothing to shuffle": (
+        ValueError,
+        lambda: data.DataLoader([], shuffle=True),
+        "num_samples should be a positive integer value, but got num_samples=0",
+    ),
+    "no stream": (TypeError, lambda: data.IterableDataset(), "abstract class IterableDataset"),
     "workers": (ValueError, lambda: data.DataLoader([1], num_workers=-1), "non-negative"),
     "stream": (ValueError, lambda: data.DataLoader(Stream(), shuffle=True), "unspecified shuffle"),
     "lengths": (ValueError, lambda: data.random_split([1, 2], [3]), "does not equal the length"),
@@ -208,7 +364,7 @@ MISTAKES: dict[str, tuple[type[Exception], Callable[[], Any], str]] = {
         lambda: data.default_collate([[1], [1, 2]]),
         "each element in list of batch should be of equal size",
     ),
-    "samples": (ValueError, lambda: data.RandomSampler([1], num_samples=-1), "non-negative"),
+    "samples": (ValueError, lambda: data.RandomSampler([1], num_samples=-1), "positive"),
 }
 
 

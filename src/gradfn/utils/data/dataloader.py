@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+import multiprocessing
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from multiprocessing.context import BaseContext
+from typing import Any, Generic, Self, TypeVar
 
 from ...random import Generator
-from .collate import default_collate, default_convert
+from ._utils.collate import default_collate, default_convert
+from ._utils.fetch import Fetch, from_iterable, from_map
+from ._utils.worker import Exhausted, Failure, Restart, Workers, get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, drawn_seed
-from .worker import Workers, get_worker_info, in_order
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 T_co = TypeVar("T_co", covariant=True)
+_FIXED = frozenset(
+    {"batch_sampler", "batch_size", "dataset", "drop_last", "persistent_workers", "sampler"}
+)
 
 
 class DataLoader(Generic[T_co]):
@@ -61,7 +70,7 @@ class DataLoader(Generic[T_co]):
         self.pin_memory_device = pin_memory_device
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
-        self.multiprocessing_context = multiprocessing_context
+        self.multiprocessing_context = _context(multiprocessing_context, num_workers)
         self.generator = generator
         self.persistent_workers = persistent_workers
         self.in_order = in_order
@@ -93,7 +102,8 @@ class DataLoader(Generic[T_co]):
         if collate_fn is None:
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
-        self._kept: Workers | None = None
+        self._told_length: int | None = None  # of an iterable data set, when asked
+        self._kept: _MultiProcessingDataLoaderIter | None = None
 
     def _default_sampler(self, shuffle: bool) -> Any:
         if self._iterable:
@@ -106,54 +116,29 @@ class DataLoader(Generic[T_co]):
     def _index_sampler(self) -> Any:
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
-    def __iter__(self) -> Iterator[Any]:
-        seed = drawn_seed(self.generator)
-        indices = iter(self._index_sampler)
-        if self.num_workers:
-            return self._by_workers(indices, seed)
-        return self._here(indices)
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and "_kept" in vars(self):
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized"
+            )
+        super().__setattr__(name, value)
 
-    def _fetcher(self) -> Callable[[], Callable[[Any], Any]]:
+    def __iter__(self) -> _BaseDataLoaderIter:
+        if not self.num_workers:
+            return _SingleProcessDataLoaderIter(self)
+        if not self.persistent_workers:
+            return _MultiProcessingDataLoaderIter(self)
+        if self._kept is None:
+            self._kept = _MultiProcessingDataLoaderIter(self)
+        else:
+            self._kept.restart()
+        return self._kept
+
+    def _fetcher(self) -> Callable[[], Fetch]:
         """What makes the function that fetches a batch, here or in a worker."""
         batched = self.batch_sampler is not None
-        make = _from_iterable if self._iterable else _by_number
+        make = from_iterable if self._iterable else from_map
         return functools.partial(make, self.dataset, batched, self.drop_last, self.collate_fn)
-
-    def _here(self, indices: Iterator[Any]) -> Iterator[Any]:
-        fetch = self._fetcher()()
-        for wanted in indices:
-            try:
-                batch = fetch(wanted)
-            except StopIteration:
-                return
-            yield batch
-
-    def _by_workers(self, indices: Iterator[Any], seed: int) -> Iterator[Any]:
-        assert self.prefetch_factor is not None
-        workers = self._kept or Workers(
-            self.num_workers,
-            self._fetcher(),
-            seed,
-            self.dataset,
-            self.worker_init_fn,
-            self.multiprocessing_context,
-            self.timeout,
-        )
-        keep = self.persistent_workers and not self._iterable
-        self._kept = workers if keep else None
-        finished = False
-        try:
-            yield from in_order(workers, indices, self.prefetch_factor, self._iterable)
-            finished = True
-        finally:
-            if not keep or not finished:
-                self._kept = None
-                workers.stop()
-
-    def __del__(self) -> None:
-        kept = getattr(self, "_kept", None)
-        if kept is not None:
-            kept.stop()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_kept": None}
@@ -161,7 +146,7 @@ class DataLoader(Generic[T_co]):
     def __len__(self) -> int:
         if not self._iterable:
             return len(self._index_sampler)
-        count = len(self.dataset)
+        self._told_length = count = len(self.dataset)
         if self.batch_size is None:
             return count
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
@@ -174,37 +159,110 @@ class _Endless(Sampler[None]):
         return itertools.repeat(None)
 
 
-def _by_number(
-    dataset: Any, batched: bool, drop_last: bool, collate: Callable[[Any], Any]
-) -> Callable[[Any], Any]:
-    """Fetches samples, or lists of them, by their numbers."""
-    several = getattr(dataset, "__getitems__", None)
+class _BaseDataLoaderIter:
+    """One pass over a loader."""
 
-    def fetch(wanted: Any) -> Any:
-        if not batched:
-            return collate(dataset[wanted])
-        if several:
-            return collate(several(wanted))
-        return collate([dataset[number] for number in wanted])
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        self._loader = loader
+        self._indices = iter(loader._index_sampler)
+        self._seed = drawn_seed(loader.generator)  # after an eager sampler has drawn
+        self._yielded = 0
 
-    return fetch
+    def __iter__(self) -> Self:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._loader._index_sampler)
+
+    def __next__(self) -> Any:
+        batch = self._next()
+        self._yielded += 1
+        told = self._loader._told_length
+        if told is not None and self._yielded > told:
+            warnings.warn(
+                f"Length of IterableDataset {self._loader.dataset} was reported to be {told} (when "
+                f"accessing len(dataloader)), but {self._yielded} samples have been fetched.",
+                stacklevel=2,
+            )
+        return batch
+
+    def _next(self) -> Any:
+        raise NotImplementedError
 
 
-def _from_iterable(
-    dataset: Iterable[Any], batched: bool, drop_last: bool, collate: Callable[[Any], Any]
-) -> Callable[[Any], Any]:
-    """Fetches the next samples; StopIteration where there are none."""
-    samples = iter(dataset)
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """A pass in this process."""
 
-    def fetch(wanted: Any) -> Any:
-        if not batched:
-            return collate(next(samples))
-        batch = list(itertools.islice(samples, len(wanted)))
-        if not batch or (drop_last and len(batch) < len(wanted)):
-            raise StopIteration
-        return collate(batch)
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        self._fetch = loader._fetcher()()
 
-    return fetch
+    def _next(self) -> Any:
+        return self._fetch(next(self._indices))
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """A pass by workers, asked in turn, `prefetch_factor` batches ahead each."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        self._workers = Workers(
+            loader.num_workers,
+            loader._fetcher(),
+            self._seed,
+            loader.dataset,
+            loader.worker_init_fn,
+            loader.multiprocessing_context,
+            loader.timeout,
+        )
+        self._end = weakref.finalize(self, self._workers.stop)
+        self._begin()
+
+    def restart(self) -> None:
+        """Begin another pass, with the same workers."""
+        for number in self._waiting:
+            self._workers.answer(number)
+        for number in range(self._loader.num_workers):
+            self._workers.ask(number, Restart())
+        self._indices = iter(self._loader._index_sampler)
+        self._yielded = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        count = self._loader.num_workers
+        self._active = set(range(count))
+        self._turns = itertools.cycle(range(count))
+        self._waiting: deque[int] = deque()  # the workers whose answers are due, in order
+        assert self._loader.prefetch_factor is not None
+        for _ in range(self._loader.prefetch_factor * count):
+            self._ask()
+
+    def _ask(self) -> None:
+        """Ask the next worker that has samples left for the next batch, if there is one."""
+        try:
+            wanted = next(self._indices)
+        except StopIteration:
+            return
+        for number in itertools.islice(self._turns, self._loader.num_workers):
+            if number in self._active:
+                self._workers.ask(number, (wanted,))
+                self._waiting.append(number)
+                return
+
+    def _next(self) -> Any:
+        while self._waiting:
+            number = self._waiting.popleft()
+            answer = self._workers.answer(number)
+            if isinstance(answer, Exhausted):
+                self._active.discard(number)
+            self._ask()
+            if isinstance(answer, Failure):
+                answer.reraise()
+            if not isinstance(answer, Exhausted):
+                return answer
+        if not self._loader.persistent_workers:
+            self._end()
+        raise StopIteration
 
 
 def _check_workers(
@@ -226,6 +284,31 @@ def _check_workers(
         raise ValueError("prefetch_factor option should be non-negative")
     if persistent and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def _context(wanted: Any, num_workers: int) -> BaseContext | None:
+    """The way to start processes that `wanted` says, by name or itself."""
+    if wanted is None:
+        return None
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > "
+            f"0), but got num_workers={num_workers}"
+        )
+    if isinstance(wanted, str):
+        known = multiprocessing.get_all_start_methods()
+        if wanted not in known:
+            raise ValueError(
+                "multiprocessing_context option should specify a valid start method in "
+                f"{known!r}, but got multiprocessing_context={wanted!r}"
+            )
+        wanted = multiprocessing.get_context(wanted)
+    if not isinstance(wanted, BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string "
+            f"specifying the start method, but got multiprocessing_context={wanted}"
+        )
+    return wanted
 
 
 def _check_iterable(shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:

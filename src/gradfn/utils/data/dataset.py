@@ -6,6 +6,7 @@ import bisect
 import itertools
 import math
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -40,9 +41,10 @@ class Dataset(Generic[T_co]):
         return ConcatDataset([self, other])
 
 
-class IterableDataset(Dataset[T_co]):
+class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """Samples one after the other: subclasses define ``__iter__``."""
 
+    @abstractmethod
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
@@ -96,8 +98,25 @@ class StackDataset(Dataset[Any]):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """The samples of a batch."""
+        if isinstance(self.datasets, dict):
+            columns = [_several(dataset, indices) for dataset in self.datasets.values()]
+            return [
+                dict(zip(self.datasets, row, strict=True)) for row in zip(*columns, strict=True)
+            ]
+        columns = [_several(dataset, indices) for dataset in self.datasets]
+        return list(zip(*columns, strict=True))
+
     def __len__(self) -> int:
         return self._length
+
+
+def _several(dataset: Any, indices: list[int]) -> list[Any]:
+    """The samples with the numbers `indices`."""
+    if callable(getattr(dataset, "__getitems__", None)):
+        return dataset.__getitems__(indices)  # type: ignore[no-any-return]
+    return [dataset[index] for index in indices]
 
 
 class ConcatDataset(Dataset[T_co]):

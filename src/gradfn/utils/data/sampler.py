@@ -77,10 +77,10 @@ class RandomSampler(Sampler[int]):
             raise TypeError(
                 f"replacement should be a boolean value, but got replacement={replacement}"
             )
-        if not isinstance(self.num_samples, int) or self.num_samples < 0:
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
             raise ValueError(
-                "num_samples should be a non-negative integer value, but got "
-                f"num_samples={num_samples}"
+                "num_samples should be a positive integer value, but got "
+                f"num_samples={self.num_samples}"
             )
 
     @property
@@ -207,8 +207,8 @@ class DistributedSampler(Sampler[int]):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            raise RuntimeError(
-                "Requires distributed package to be available: give num_replicas and rank"
+            raise ValueError(
+                "Default process group has not been initialized: give num_replicas and rank"
             )
         if not 0 <= rank < num_replicas:
             raise ValueError(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...creation import as_tensor, tensor
-from ...dtypes import float64
-from ...ops.joining import stack
-from ...tensor import Tensor
+from ....creation import as_tensor, tensor
+from ....dtypes import float64
+from ....ops.joining import stack
+from ....tensor import Tensor
 
 __all__ = ["default_collate", "default_convert"]
 
@@ -62,7 +63,7 @@ def default_collate(batch: Any) -> Any:
     if isinstance(first, Mapping):
         return _alike(first, {key: default_collate([d[key] for d in batch]) for key in first})
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(list(row)) for row in zip(*batch, strict=True)))
+        return type(first)(*(default_collate(row) for row in zip(*batch, strict=True)))
     if isinstance(first, Sequence):
         if any(len(item) != len(first) for item in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
@@ -79,8 +80,15 @@ def _complaint(found: Any) -> str:
 
 
 def _alike(original: Any, made: Any) -> Any:
-    """`made` as a container of the type of `original`, where that takes one."""
+    """`made` as a container of the type of `original`, with its attributes, where that works."""
     try:
-        return type(original)(made)
+        if not isinstance(original, MutableMapping | MutableSequence):
+            return type(original)(made)
+        result: Any = copy.copy(original)
+        if isinstance(original, MutableMapping):
+            result.update(made)
+        else:
+            result[:] = made
+        return result
     except TypeError:
         return made
