@@ -13,6 +13,7 @@ from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import random as random
+from . import special as special
 from .autograd.grad_mode import enable_grad as enable_grad
 from .autograd.grad_mode import inference_mode as inference_mode
 from .autograd.grad_mode import is_grad_enabled as is_grad_enabled
@@ -66,6 +67,7 @@ from .ops.shaping import *
 from .ops.softmaxes import *
 from .ops.solvers import *
 from .ops.sorting import *
+from .ops.special import *
 from .ops.splitting import *
 from .ops.transcendental import *
 from .ops.view_copies import *

@@ -26,6 +26,7 @@ from . import (
     reduction,
     shaping,
     sorting,
+    special,
     statistics,
     transcendental,
     view,
@@ -35,6 +36,7 @@ from .core import ALL, Array, Call, ErrorCase, OpInfo, Sample, lookup
 FAMILIES = (
     arithmetic,
     transcendental,
+    special,
     comparison,
     complexes,
     reduction,

@@ -109,6 +109,15 @@ from .softmaxes import log_softmax_backward, softmax_backward
 from .solvers import *
 from .solvers import linalg_inv, linalg_lu_solve, linalg_pinv, linalg_solve, linalg_solve_triangular
 from .sorting import *
+from .special import *
+from .special import (
+    special_erfcx,
+    special_i0e,
+    special_i1,
+    special_i1e,
+    special_xlog1py,
+    special_zeta,
+)
 from .splitting import *
 from .transcendental import *
 from .view_copies import *

@@ -19,3 +19,12 @@ def no_derivative(name: str) -> Formula:
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
     return formula
+
+
+def not_implemented(name: str) -> Formula:
+    """The formula of an input that has no derivative, beside others that have."""
+
+    def formula() -> NoReturn:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return formula

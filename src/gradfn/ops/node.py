@@ -356,7 +356,7 @@ def _arithmetic(operator: Operator, target: str, names: set[str]) -> str | None:
     plain = {p.name: Symbol(p.name) for p in operator.parameters if p.kind == PLAIN}
     try:
         formula = derivative(operator, target, plain)
-    except (TypeError, AttributeError, ValueError):  # it is more than an expression
+    except (TypeError, AttributeError, ValueError, RuntimeError):  # it is more than an expression
         return None
     return repr(formula) if is_arithmetic(formula, names) else None
 

@@ -31,6 +31,7 @@ from .shaping import *
 from .softmaxes import *
 from .solvers import *
 from .sorting import *
+from .special import *
 from .strided import strided_base as base_of
 from .strided import strided_scatter as strided_scatter
 from .strided import strided_view as view_of
