@@ -18,20 +18,23 @@ import gradfn
 from gradfn import nn, serialization
 
 DTYPES = ["float64", "float32", "float16", "complex128", "complex64"]
-DTYPES += ["int64", "int32", "int16", "int8", "uint8", "bool"]
+DTYPES += ["int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool"]
 
 
 def shared(torch: Any) -> Any:
     """Tensors of every kind and layout, some of one memory."""
     base = torch.arange(12.0).reshape(3, 4)
+    marked, parameter = torch.ones(2), torch.nn.Parameter(torch.zeros(1))
+    marked.note = parameter.note = {"a": 1}
     return {
+        "marked": [marked, parameter],
         "views": [base, base.t(), base[1:, ::2], base[2, 3]],
         "dtypes": {name: torch.ones(2).to(getattr(torch, name)) for name in DTYPES},
         "empty": (torch.zeros(0, 3), torch.zeros(())),
         "leaf": torch.ones(2, requires_grad=True),
         "parameter": torch.nn.Parameter(torch.ones(2, 2)),
         "plain": OrderedDict(a=1, b=[2.5, None, True, "text", b"bytes", {1, 2}, 3 + 4j]),
-        "torch": [torch.float16, torch.Size([2, 3]), torch.device("cpu"), torch.int64],
+        "torch": [torch.float16, torch.Size([2, 3]), torch.device("cpu"), torch.strided],
     }
 
 
@@ -39,7 +42,8 @@ def text(tree: Any) -> str:
     """Everything of a structure that can be compared."""
     if hasattr(tree, "requires_grad"):
         about = type(tree).__name__, str(tree.dtype), tuple(tree.shape), tree.stride()
-        return f"{about} {tree.requires_grad} {tree.detach().tolist()}"
+        note = getattr(tree, "note", None)
+        return f"{about} {tree.requires_grad} {tree.detach().tolist()} {note}"
     if isinstance(tree, dict):
         return f"{type(tree).__name__} { {k: text(v) for k, v in tree.items()} }"
     if isinstance(tree, list | tuple):
@@ -135,6 +139,75 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
     assert not evidence.exists()
 
 
+def archived(pickled: bytes) -> bytes:
+    """A file around a pickle."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a/data.pkl", pickled)
+        archive.writestr("a/version", "3\n")
+    return buffer.getvalue()
+
+
+HOSTILE = {
+    "call": b'cos\nsystem\n(S"true"\ntR.',
+    "instance": b'(S"true"\nios\nsystem\n.',
+    "stack global": b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.",
+    "attribute of a class": b'ctorch\nSize\nN}S"__add__"\nI3\ns\x86b.',
+    "attribute of a function": b'ctorch._utils\n_rebuild_tensor_v2\nN}S"a"\nI3\ns\x86b.',
+    "attribute of a dtype": b'ctorch\nfloat32\nN}S"itemsize"\nI3\ns\x86b.',
+    "new object": b"ctorch\nTensor\n)\x81.",
+    "extension": b"\x82\x01.",
+    "part of what is allowed": b"ctorch\nTensor.__init__\n.",
+    "gradfn's own": b"cgradfn\nload\n.",
+    "cut off": b"\x80\x02}",
+    "no memory": b"\x80\x02(X\x07\x00\x00\x00storageK\x01tQ.",
+}
+
+
+@pytest.mark.parametrize("pickled", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_pickles_are_refused(pickled: bytes) -> None:
+    add = gradfn.Size.__add__
+    with pytest.raises(pickle.UnpicklingError, match=r"Weights only load failed|Unknown typename"):
+        read(gradfn, archived(pickled))
+    assert gradfn.Size.__add__ is add
+    assert not hasattr(serialization.names.rebuild_tensor, "a")
+
+
+def test_one_memory_has_one_type() -> None:
+    whole = gradfn.ones(2)
+    with pytest.raises(RuntimeError, match="view the same data as different types"):
+        written(gradfn, [whole, whole.view(gradfn.int32)])
+
+
+def test_conjugates_are_resolved(oracle: ModuleType) -> None:
+    z = oracle.tensor([1 + 2j, 3j])
+    assert read(gradfn, written(oracle, z.conj())).tolist() == [1 - 2j, -3j]
+    assert read(gradfn, written(oracle, z.conj().imag)).tolist() == [-2, -3]
+
+
+def test_subclasses_need_trust() -> None:
+    data = written(gradfn, gradfn.ones(2).as_subclass(Marked))
+    with pytest.raises(pickle.UnpicklingError, match="Marked"):
+        read(gradfn, data)
+    with serialization.safe_globals([Marked]):
+        assert type(read(gradfn, data)) is Marked
+    assert type(read(gradfn, data, weights_only=False)) is Marked
+
+
+class Marked(gradfn.Tensor):
+    """A kind of tensor."""
+
+
+def test_models_of_pytorch_are_read_whole(oracle: ModuleType) -> None:
+    oracle.manual_seed(0)
+    model = oracle.nn.Sequential(oracle.nn.Conv2d(1, 2, 3), oracle.nn.BatchNorm2d(2))
+    again = read(gradfn, written(oracle, model), weights_only=False)
+    assert repr(again) == repr(model)
+    x = np.sin(np.arange(32, dtype=np.float32)).reshape(2, 1, 4, 4)
+    theirs, ours = model(oracle.tensor(x)), again(gradfn.tensor(x))
+    np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_memories_can_be_mapped(tmp_path: Path) -> None:
     path = tmp_path / "big.pt"
     gradfn.save({"a": gradfn.arange(1000.0), "b": gradfn.ones(3, dtype=gradfn.int8)}, path)
@@ -156,6 +229,35 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["weights.pt"]
     with pytest.raises(RuntimeError, match=r"Parent directory .* does not exist"):
         gradfn.save(gradfn.ones(2), tmp_path / "no" / "weights.pt")
+
+
+def test_an_interrupted_save_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "weights.pt"
+    gradfn.save(gradfn.ones(2), path)
+
+    def interrupt(handle: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        gradfn.save(gradfn.zeros(2), path)
+    assert gradfn.load(path).equal(gradfn.ones(2))
+    assert [p.name for p in tmp_path.iterdir()] == ["weights.pt"]
+
+
+def test_links_and_modes_stay(tmp_path: Path) -> None:
+    path, link = tmp_path / "weights.pt", tmp_path / "latest.pt"
+    gradfn.save(1, path)
+    path.chmod(0o640)
+    link.symlink_to(path)
+    gradfn.save(2, link)
+    assert link.is_symlink()
+    assert gradfn.load(path) == 2
+    assert path.stat().st_mode & 0o777 == 0o640
+    gradfn.save(3, "/dev/null")
+    assert not Path("/dev/null").is_file()
 
 
 # Damaged files
@@ -216,7 +318,22 @@ def test_tensors_of_other_devices_need_a_map() -> None:
     )
     with pytest.raises(RuntimeError, match="deserialize object on a CUDA device"):
         read(gradfn, data)
-    assert read(gradfn, data, map_location="cpu").equal(gradfn.ones(2))
+    for where in (
+        "cpu",
+        gradfn.device("cpu"),
+        {"cuda:0": "cpu"},
+        lambda storage, location: storage,
+    ):
+        assert read(gradfn, data, map_location=where).equal(gradfn.ones(2))
+    for where in ("cuda", {"cuda:1": "cpu"}, lambda storage, location: None):
+        with pytest.raises(RuntimeError, match="deserialize object on a CUDA device"):
+            read(gradfn, data, map_location=where)
+    with pytest.raises(RuntimeError, match=r"don't know how to restore .* \(tagged with meta\)"):
+        read(gradfn, data, map_location="meta")
+    with pytest.raises(TypeError, match="map_location must be"):
+        read(gradfn, data, map_location=3)
+    with pytest.raises(RuntimeError, match="explicit pickle_module"):
+        read(gradfn, data, pickle_module=pickle, weights_only=True)
 
 
 # safetensors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import importlib
 import pickle
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from typing import Any
@@ -14,8 +14,10 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.variable import Variable
-from ..device import device
+from ..device import device, strided
+from ..nn.parameter import Parameter
 from ..shapes import Size
+from ..tensor import Tensor
 
 # The classes of storages that name the dtype of their elements.
 STORAGES = {
@@ -67,6 +69,11 @@ def rebuild_tensor(
         array = np.lib.stride_tricks.as_strided(
             window, tuple(size), tuple(step * item for step in stride)
         )
+    about = metadata or {}
+    if about.get("conj"):
+        array = array.conj()
+    if about.get("neg"):
+        array = -array
     return Variable.wrap(array).requires_grad_(bool(requires_grad))
 
 
@@ -82,14 +89,28 @@ def rebuild_typed_tensor(
 ) -> Any:
     """The same of a storage of bytes, and the dtype besides."""
     return rebuild_tensor(
-        storage.view(dtype.numpy), storage_offset, size, stride, requires_grad, backward_hooks
+        storage.view(dtype.numpy),
+        storage_offset,
+        size,
+        stride,
+        requires_grad,
+        backward_hooks,
+        metadata,
     )
+
+
+def rebuild_subclass(rebuild: Callable[..., Any], kind: type[Any], args: Any, state: Any) -> Any:
+    """What ``rebuild(*args)`` gives, as a `kind` of tensor with the attributes `state`."""
+    made = rebuild(*args)
+    if kind is not Tensor:
+        made = kind._make_subclass(kind, made.detach(), made.requires_grad)
+    if isinstance(state, dict):
+        vars(made).update(state)
+    return made
 
 
 def rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any, *state: Any) -> Any:
     """A parameter over the memory of `data`."""
-    from ..nn.parameter import Parameter
-
     made = Parameter(data, requires_grad)
     for attributes in state:
         if isinstance(attributes, dict):
@@ -99,8 +120,6 @@ def rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any, *stat
 
 def layout_named(name: str) -> Any:
     """The layout of a name such as ``torch.strided``."""
-    from ..device import strided
-
     if name != "torch.strided":
         raise pickle.UnpicklingError(f"the layout {name} is not in gradfn")
     return strided
@@ -110,7 +129,6 @@ def _allowed() -> dict[tuple[str, str], Any]:
     """What a file of weights may name."""
     table: dict[tuple[str, str], Any] = {
         ("collections", "OrderedDict"): OrderedDict,
-        ("collections", "defaultdict"): defaultdict,
         ("collections", "Counter"): Counter,
         ("_codecs", "encode"): codecs.encode,
         ("builtins", "bytearray"): bytearray,
@@ -124,6 +142,9 @@ def _allowed() -> dict[tuple[str, str], Any]:
         ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
         ("torch._utils", "_rebuild_tensor"): rebuild_tensor,
         ("torch._utils", "_rebuild_tensor_v3"): rebuild_typed_tensor,
+        ("torch._tensor", "_rebuild_from_type_v2"): rebuild_subclass,
+        ("torch", "Tensor"): Tensor,
+        ("torch.nn.parameter", "Parameter"): Parameter,
         ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
         ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
         ("torch.serialization", "_get_layout"): layout_named,
@@ -168,6 +189,11 @@ def safe_globals(safe_globals: Iterable[Any]) -> Any:
         _safe.update(before)
 
 
+def is_trusted(kind: type[Any]) -> bool:
+    """Whether `add_safe_globals` was given the class `kind`."""
+    return any(kind is value for value in _safe.values())
+
+
 def safe_name(module: str, name: str) -> Any:
     """What a file of weights names; UnpicklingError where that is not allowed."""
     found = ALLOWED.get((module, name))
@@ -193,6 +219,8 @@ def any_name(module: str, name: str, fallback: Callable[[str, str], Any]) -> Any
         return found
     if module == "torch" or module.startswith("torch."):
         value: Any = importlib.import_module("gradfn" + module.removeprefix("torch"))
+        if module.startswith("torch.nn.modules.") and not hasattr(value, name):
+            value = importlib.import_module("gradfn.nn.modules")  # it is in another file here
         for part in name.split("."):
             value = getattr(value, part)
         return value
