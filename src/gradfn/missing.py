@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 def lacks(name: str) -> str:
@@ -23,3 +23,12 @@ def missing(module: str) -> Callable[[str], NoReturn]:
         raise AttributeError(lacks(f"{theirs}.{name}"), name=name)
 
     return getattr_
+
+
+def refusing(name: str, why: str) -> Callable[..., NoReturn]:
+    """A function in the place of PyTorch's `name` that says why it is not in gradfn."""
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"{name} is not in gradfn: {why}")
+
+    return refuse

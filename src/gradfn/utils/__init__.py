@@ -6,7 +6,7 @@ from typing import Any as _Any
 from ..missing import missing as _missing_from
 from . import checkpoint as checkpoint
 
-_LATER = frozenset({"_pytree", "data"})
+_LATER = frozenset({"_pytree", "benchmark", "data", "dlpack", "hooks", "model_zoo"})
 _missing = _missing_from(__name__)
 
 
