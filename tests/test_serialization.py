@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
+import sys
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
@@ -354,5 +356,48 @@ def test_safetensors_go_to_pytorch_and_back(oracle: ModuleType, tmp_path: Path) 
     ours = safetensors.load_file(path)
     assert all(ours[name].equal(t) for name, t in tree.items())
     assert safetensors.load(safetensors.save(tree))["a"].equal(tree["a"])
+    scalar = {"s": gradfn.tensor(2.0), "h": gradfn.ones(1, 0, dtype=gradfn.bfloat16)}
+    again = safetensors.load(safetensors.save(scalar))
+    assert again["s"].shape == ()
+    assert (again["h"].shape, again["h"].dtype) == ((1, 0), gradfn.bfloat16)
     with pytest.raises(ValueError, match="Key `x` is invalid"):
         safetensors.save({"x": 1})
+    with pytest.raises(ValueError, match="Expected a dict"):
+        safetensors.save([gradfn.ones(1)])  # type: ignore[arg-type]
+
+
+PROGRAM = """
+import torch
+from safetensors.torch import load, load_file, save, save_file
+tree = {"a": torch.arange(3.0), "b": torch.ones(2, 2, dtype=torch.int8), "c": torch.tensor(1.5)}
+save_file(tree, PATH)
+again = load_file(PATH)
+again["a"].add_(1)
+print(sorted(again.items()), sorted(load(save(tree)).items()), sorted(load_file(PATH).items()))
+"""
+
+
+def test_the_module_of_safetensors_for_torch_works_on_gradfn(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    program = PROGRAM.replace("PATH", repr(str(tmp_path / "x.safetensors")))
+    ran = subprocess.run(
+        [sys.executable, "-m", "gradfn", "run", "-c", program], capture_output=True, text=True
+    )
+    assert ran.stderr == ""
+    b = "('b', tensor([[1, 1],\n        [1, 1]], dtype=torch.int8)), ('c', tensor(1.5000))]"
+    first, second = "[('a', tensor([1., 2., 3.])), " + b, "[('a', tensor([0., 1., 2.])), " + b
+    assert ran.stdout == f"{first} {second} {second}\n"
+
+
+def test_storages_are_parts_of_files_and_of_storages(tmp_path: Path) -> None:
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(range(16)))
+    whole = gradfn.UntypedStorage.from_file(path, nbytes=16)
+    part = whole[4:8]
+    assert (part.tolist(), part.data_ptr() - whole.data_ptr()) == ([4, 5, 6, 7], 4)
+    shared = gradfn.asarray(part, dtype=gradfn.uint8)
+    shared[0] = 99
+    assert whole[4] == 99
+    assert path.read_bytes()[4] == 4
+    gradfn.asarray(gradfn.UntypedStorage.from_file(path, True, 16), dtype=gradfn.uint8)[4] = 99
+    assert path.read_bytes()[4] == 99

@@ -24,6 +24,11 @@ class UntypedStorage:
     def __init__(self, array: Array) -> None:
         self._owner = owner(array)
 
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first `nbytes` bytes of a file, read when used; writes reach it if `shared`."""
+        return cls(np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes,)))
+
     @property
     def device(self) -> device:
         return cpu
@@ -38,11 +43,27 @@ class UntypedStorage:
         """The address of the first byte; 0 where there is none."""
         return address(self._owner) if self._owner.size else 0
 
-    def _bytes(self) -> Any:
-        return np.frombuffer(self._owner.data.cast("B") if self._owner.size else b"", np.uint8)
+    def untyped(self) -> UntypedStorage:
+        """Itself."""
+        return self
+
+    def _bytes(self) -> Array:
+        return self._owner.ravel("K").view(np.uint8)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._bytes()[index].tolist()
+        """One byte as a number, or a storage of some of the same bytes."""
+        chosen = self._bytes()[index]
+        if not isinstance(index, slice):
+            return chosen.tolist()
+        part = object.__new__(UntypedStorage)
+        part._owner = chosen
+        return part
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._bytes().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._bytes().__dlpack_device__()
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.tolist())
