@@ -49,7 +49,8 @@ def load(data: bytes) -> dict[str, Any]:
     """The tensors of the bytes of a file, by name."""
     from safetensors import deserialize
 
-    return {name: _tensor(**entry) for name, entry in deserialize(data)}
+    unpack: Any = deserialize
+    return {name: _tensor(**entry) for name, entry in unpack(data)}
 
 
 def _tensor(dtype: str, shape: list[int], data: bytes) -> Any:
