@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 import gradfn
 from gradfn import hub, multiprocessing
-from gradfn.utils import benchmark, model_zoo
+from gradfn.utils import _pytree, benchmark, model_zoo
 
 
 def shape(measurement: Any) -> str:
@@ -54,6 +55,62 @@ def test_timers_run_long_enough() -> None:
     assert len(steady.raw_times) >= 4
     with pytest.raises(NotImplementedError, match=r"Timer of C\+\+"):
         benchmark.Timer("1;", language="c++")
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+TREES: list[Any] = [
+    1,
+    None,
+    (),
+    {},
+    (1, [2, {"a": 3, "b": (4, None)}]),
+    OrderedDict(b=1, a=[2]),
+    defaultdict(list, {"x": 1}),
+    deque([1, [2]], maxlen=3),
+    Point(1, [2]),
+]
+
+
+@pytest.mark.parametrize("tree", TREES, ids=repr)
+def test_structures_are_pytorchs(oracle: ModuleType, tree: Any) -> None:
+    from torch.utils import _pytree as theirs
+
+    leaves, spec = _pytree.tree_flatten(tree)
+    their_leaves, their_spec = theirs.tree_flatten(tree)
+    assert leaves == their_leaves
+    assert str(spec) == str(their_spec)
+    assert (spec.num_leaves, spec.num_nodes) == (their_spec.num_leaves, their_spec.num_nodes)
+    again = _pytree.tree_unflatten(leaves, spec)
+    assert (type(again), again) == (type(tree), tree)
+
+
+PAIRS: list[tuple[Any, Any]] = [
+    ({"a": 1, "b": 2}, {"b": 3, "a": 4}),
+    ({"a": 1}, OrderedDict(a=2)),
+    (defaultdict(int, a=1), {"a": 1}),
+    (deque([1], 3), deque([1], 4)),
+    ((1, [2]), (3, [4])),
+    ({"a": 1}, {"b": 1}),
+    ((1,), (1, 2)),
+    ([1], (1,)),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=repr)
+def test_structures_match_as_pytorchs(oracle: ModuleType, pair: tuple[Any, Any]) -> None:
+    from torch.utils import _pytree as theirs
+
+    def matched(tree_map: Any) -> Any:
+        try:
+            return tree_map(lambda a, b: (a, b), *pair)
+        except ValueError as error:
+            return str(error)
+
+    assert matched(_pytree.tree_map) == matched(theirs.tree_map)
 
 
 def write(number: int, folder: str, fails: int) -> None:

@@ -32,7 +32,7 @@ SUPPORTED_NODES: dict[type[Any], NodeDef] = {
     dict: NodeDef(lambda t: (t.values(), list(t)), _dict_back(dict)),
     OrderedDict: NodeDef(lambda t: (t.values(), list(t)), _dict_back(OrderedDict)),
     defaultdict: NodeDef(
-        lambda t: (t.values(), (t.default_factory, list(t))),
+        lambda t: (t.values(), [t.default_factory, list(t)]),
         lambda children, about: defaultdict(about[0], zip(about[1], children, strict=True)),
     ),
     deque: NodeDef(lambda t: (t, t.maxlen), lambda children, size: deque(children, size)),
@@ -118,8 +118,9 @@ class TreeSpec:
     def __repr__(self) -> str:
         if self.is_leaf():
             return "*"
-        children = ", ".join(map(repr, self.children_specs))
-        return f"TreeSpec({self.type.__name__}, {self.context}, [{children}])"
+        children = ",\n".join(map(repr, self.children_specs)).replace("\n", "\n  ")
+        name = "namedtuple" if hasattr(self.type, "_fields") else self.type.__name__
+        return f"TreeSpec({name}, {self.context}, [{children}])"
 
 
 LeafSpec = TreeSpec(None, None, [])
@@ -154,13 +155,13 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
     """The structure `treespec` with these leaves; ValueError for another number of them."""
     if not isinstance(treespec, TreeSpec):
         raise TypeError(
-            f"tree_unflatten(leaves, treespec): Expected `treespec` to be instance of TreeSpec but "
-            f"got item of type {type(treespec)}."
+            f"Expected `treespec` to be an instance of PyTreeSpec but got item of type "
+            f"{type(treespec)}."
         )
     given = list(leaves)
     if len(given) != treespec.num_leaves:
         raise ValueError(
-            f"tree_unflatten(leaves, treespec): `leaves` has length {len(given)} but the spec "
+            f"treespec.unflatten(leaves): `leaves` has length {len(given)} but the spec "
             f"refers to a pytree that holds {treespec.num_leaves} items ({treespec})."
         )
     return _built(treespec, iter(given))
@@ -209,15 +210,41 @@ def _leaves_as(spec: TreeSpec, tree: Any) -> list[Any]:
     """The parts of `tree` in the places of the leaves of `spec`."""
     if spec.is_leaf():
         return [tree]
+    pairs = zip(spec.children_specs, _children_as(spec, tree), strict=True)
+    return [leaf for child, part in pairs for leaf in _leaves_as(child, part)]
+
+
+_DICTS = (dict, OrderedDict, defaultdict)
+
+
+def _children_as(spec: TreeSpec, tree: Any) -> list[Any]:
+    """The children of `tree` in the order of those of `spec`; ValueError for other containers.
+
+    Dicts of all kinds match by their keys, deques of all maximal lengths by their items.
+    """
     node = _node(tree)
+    if node is not None and node[0] in _DICTS and spec.type in _DICTS:
+        keys = spec.context[1] if spec.type is defaultdict else spec.context
+        missing, extra = set(keys) - set(tree), set(tree) - set(keys)
+        if missing or extra:
+            raise ValueError(
+                f"Node keys mismatch; missing key(s): {missing}; extra key(s): {extra}."
+            )
+        return [tree[key] for key in keys]
     if node is None or node[0] is not spec.type:
         raise ValueError(f"Node type mismatch; expected {spec.type!r}, but got {type(tree)!r}.")
     children, context = node[1].flatten(tree)
     parts = list(children)
-    if context != spec.context or len(parts) != len(spec.children_specs):
-        raise ValueError(f"Node context mismatch: expected the structure {spec}, but got {tree!r}")
-    pairs = zip(spec.children_specs, parts, strict=True)
-    return [leaf for child, part in pairs for leaf in _leaves_as(child, part)]
+    if len(parts) != spec.num_children:
+        raise ValueError(
+            f"Node arity mismatch; expected {spec.num_children}, but got {len(parts)}."
+        )
+    if context != spec.context and spec.type is not deque:
+        raise ValueError(
+            f"Node context mismatch for custom node type {spec.type}: expected {spec.context}, but "
+            f"got {context}."
+        )
+    return parts
 
 
 def tree_map_(
