@@ -297,6 +297,18 @@ def test_damaged_records_are_named() -> None:
         read(gradfn, changed(data, "data.pkl", None))
 
 
+def test_damage_anywhere_is_named() -> None:
+    data = written(gradfn, {"a": gradfn.arange(6.0), "p": nn.Parameter(gradfn.ones(2)), "b": [1]})
+    random = np.random.default_rng(0)
+    for _ in range(1000):
+        damaged = bytearray(data)
+        damaged[random.integers(len(data))] = random.integers(256)
+        try:
+            read(gradfn, bytes(damaged))
+        except (RuntimeError, pickle.UnpicklingError) as error:
+            assert str(error)  # NotImplementedError is a RuntimeError
+
+
 def test_other_formats_are_refused_by_name() -> None:
     with pytest.raises(NotImplementedError, match=r"before 1\.6"):
         read(gradfn, pickle.dumps({"a": 1}, 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import struct
 import zipfile
 from collections import OrderedDict
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -125,7 +126,10 @@ class Archive:
             raise RuntimeError(
                 f"PytorchStreamReader failed locating file {name}: file not found in the archive"
             )
-        return self.archive.read(f"{self.prefix}/{name}")
+        try:
+            return self.archive.read(f"{self.prefix}/{name}")
+        except (EOFError, ValueError) as error:  # of zipfile, where an offset is damaged
+            raise zipfile.BadZipFile(f"{name}: {error!r}") from error
 
     def load(self) -> Any:
         if self.has("constants.pkl"):
@@ -221,7 +225,7 @@ _Unpickler: Any = pickle._Unpickler
 _REFUSED = b"".join(
     (
         *(pickle.INST, pickle.OBJ, pickle.NEWOBJ_EX, pickle.EXT1, pickle.EXT2, pickle.EXT4),
-        *(pickle.NEXT_BUFFER, pickle.READONLY_BUFFER, pickle.PERSID),
+        *(pickle.NEXT_BUFFER, pickle.READONLY_BUFFER, pickle.BYTEARRAY8, pickle.PERSID),
     )
 )
 
@@ -236,7 +240,7 @@ class WeightsReader(_Unpickler):  # type: ignore[misc]
     archive: Archive
 
     def load(self) -> Any:
-        damage = AttributeError, EOFError, IndexError, KeyError, TypeError, ValueError
+        damage = AttributeError, EOFError, LookupError, TypeError, ValueError, struct.error
         try:
             return super().load()
         except damage as error:
