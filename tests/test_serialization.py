@@ -217,6 +217,10 @@ def test_memories_can_be_mapped(tmp_path: Path) -> None:
     assert mapped["a"].equal(gradfn.arange(1000.0))
     mapped["a"].add_(1)
     assert gradfn.load(path)["a"].equal(gradfn.arange(1000.0))
+    with zipfile.ZipFile(path) as plain, zipfile.ZipFile(tmp_path / "small.pt", "w", 8) as small:
+        for name in plain.namelist():
+            small.writestr(name, plain.read(name))
+    assert gradfn.load(tmp_path / "small.pt", mmap=True)["a"].equal(gradfn.arange(1000.0))
     with pytest.raises(ValueError, match="f must be a file path"):
         gradfn.load(io.BytesIO(path.read_bytes()), mmap=True)
 

@@ -7,6 +7,7 @@ import os
 import pickle
 import struct
 import zipfile
+import zlib
 from collections import OrderedDict
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -81,13 +82,20 @@ def _read(file: Any, options: Options, mapped: str | None) -> Any:
     if magic[:2] != b"PK":
         raise _unknown(magic)
     try:
-        with zipfile.ZipFile(file) as archive:
+        with _opened(file) as archive:
             return Archive(archive, file, options, mapped).load()
     except zipfile.BadZipFile as error:
         raise RuntimeError(
             "PytorchStreamReader failed reading zip archive: the file is truncated or corrupted "
             f"({error})"
         ) from error
+
+
+def _opened(file: Any) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except UnicodeDecodeError as error:
+        raise zipfile.BadZipFile(f"a name in it is damaged: {error}") from error
 
 
 def _unknown(magic: bytes) -> Exception:
@@ -126,9 +134,12 @@ class Archive:
             raise RuntimeError(
                 f"PytorchStreamReader failed locating file {name}: file not found in the archive"
             )
+        info = self.archive.getinfo(f"{self.prefix}/{name}")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise zipfile.BadZipFile(f"{name} is compressed by method {info.compress_type}")
         try:
-            return self.archive.read(f"{self.prefix}/{name}")
-        except (EOFError, ValueError) as error:  # of zipfile, where an offset is damaged
+            return self.archive.read(info)
+        except (EOFError, ValueError, zlib.error) as error:  # where an offset is damaged
             raise zipfile.BadZipFile(f"{name}: {error!r}") from error
 
     def load(self) -> Any:
@@ -154,7 +165,7 @@ class Archive:
 
     def _memory(self, name: str, dtype: np.dtype[Any], size: int) -> Array:
         due = size * dtype.itemsize
-        if self.mapped is not None and due and self.order == "<":
+        if self.mapped is not None and due and self.order == "<" and self._is_plain(name, due):
             return np.memmap(self.mapped, dtype, "c", self._offset(name), (size,)).view(np.ndarray)
         data = self.record(name)
         if len(data) != due:
@@ -164,6 +175,13 @@ class Archive:
             )
         stored = np.frombuffer(bytearray(data), dtype.newbyteorder(self.order))
         return stored.astype(dtype, copy=False)
+
+    def _is_plain(self, name: str, size: int) -> bool:
+        """Whether a record lies in the file as it is, in that many bytes."""
+        if not self.has(name):
+            return False
+        info = self.archive.getinfo(f"{self.prefix}/{name}")
+        return info.compress_type == zipfile.ZIP_STORED and info.file_size == size
 
     def _offset(self, name: str) -> int:
         """Where in the file the bytes of a record begin."""
