@@ -104,8 +104,7 @@ def rebuild_subclass(rebuild: Callable[..., Any], kind: type[Any], args: Any, st
     made = rebuild(*args)
     if kind is not Tensor:
         made = kind._make_subclass(kind, made.detach(), made.requires_grad)
-    if isinstance(state, dict):
-        vars(made).update(state)
+    _set_attributes(made, state)
     return made
 
 
@@ -113,9 +112,14 @@ def rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any, *stat
     """A parameter over the memory of `data`."""
     made = Parameter(data, requires_grad)
     for attributes in state:
-        if isinstance(attributes, dict):
-            vars(made).update(attributes)
+        _set_attributes(made, attributes)
     return made
+
+
+def _set_attributes(tensor: Any, state: Any) -> None:
+    """Give a tensor the attributes that a user had set: the engine's own begin with underscores."""
+    if isinstance(state, dict):
+        vars(tensor).update({n: v for n, v in state.items() if not str(n).startswith("_")})
 
 
 def layout_named(name: str) -> Any:
