@@ -72,6 +72,8 @@ def test_every_elementwise_formula_can_be_read_on_symbols(row: Operator) -> None
     with np.errstate(all="ignore"):
         known["result"] = row.kernel(*positional, **keywords)
         for name, formula in row.formulas.items():
+            if formula.__qualname__.startswith("not_implemented"):
+                continue
             expected = formula(**{word: known[word] for word in words(formula)})
             values = {**known, "x": known.get("self")}
             np.testing.assert_array_equal(
@@ -81,7 +83,7 @@ def test_every_elementwise_formula_can_be_read_on_symbols(row: Operator) -> None
 
 def _plain_value(name: str, default: str | None) -> Any:
     """A value for a plain argument of any elementwise operator."""
-    given = {"approximate": "tanh", "rounding_mode": "floor", "min": 0.3, "max": 0.6}
+    given = {"approximate": "tanh", "rounding_mode": "floor", "min": 0.3, "max": 0.6, "p": 1}
     if name in given or default is None:
         return given.get(name, 0.5)
     return ast.literal_eval(default)

@@ -61,6 +61,8 @@ from .ops.reflectors import *
 from .ops.restructure import *
 from .ops.rounding import *
 from .ops.sampling import *
+from .ops.sampling import sample_dirichlet as _sample_dirichlet
+from .ops.sampling import standard_gamma as _standard_gamma
 from .ops.scan import *
 from .ops.scattering import *
 from .ops.shaping import *
@@ -97,6 +99,7 @@ _LATER = frozenset(
         "backends",
         "cuda",
         "distributed",
+        "distributions",
         "func",
         "hub",
         "jit",

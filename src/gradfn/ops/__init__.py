@@ -98,6 +98,7 @@ from .resampling import *
 from .restructure import *
 from .rounding import *
 from .sampling import *
+from .sampling import dirichlet_grad, standard_gamma_grad
 from .scan import *
 from .scan import recurrence, shift
 from .scattering import *

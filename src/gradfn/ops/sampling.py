@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import raw
 from ..autograd.batching import drawn
 from ..autograd.node import Array
 from ..autograd.variable import Variable
@@ -21,12 +22,12 @@ from ..raw.copying import dense_axes
 from ..shapes import broadcast_shapes
 from .declare import op
 from .emit import inplace
-from .formulas import constant
+from .formulas import constant, no_derivative
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
-__all__ = ["bernoulli", "multinomial", "normal", "poisson"]
+__all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson"]
 
 
 def generator_of(given: Any) -> Generator:
@@ -313,6 +314,42 @@ poisson = op(
     kernel=lambda self, generator=None: random.poisson(generator_of(generator), self),
     self=constant,
     doc="A Poisson number for each rate in `input`: ``torch.poisson``.",
+)
+
+binomial = op(
+    "binomial(count, prob, generator=None)",
+    kernel=lambda count, prob, generator=None: random.binomial(
+        generator_of(generator), count, prob
+    ),
+    node="NotImplemented",
+    batch="random",
+    count=no_derivative("binomial"),
+    prob=no_derivative("binomial"),
+    doc="The successes among `count` trials, each of probability `prob`: ``torch.binomial``.",
+)
+standard_gamma_grad = op(
+    "_standard_gamma_grad(self: Tensor, output: Tensor)", kernel=raw.standard_gamma_grad
+)
+standard_gamma = op(
+    "_standard_gamma(self, generator=None)",
+    kernel=lambda self, generator=None: random.standard_gamma(generator_of(generator), self),
+    node="StandardGammaBackward0",
+    batch="random",
+    self=lambda F, g, self, result: g * F.standard_gamma_grad(self, result),
+    doc="A gamma number of rate 1 for each concentration in `input`: ``torch._standard_gamma``.",
+)
+dirichlet_grad = op(
+    "_dirichlet_grad(self: Tensor, alpha: Tensor, total: Tensor)", kernel=raw.dirichlet_grad
+)
+
+
+sample_dirichlet = op(
+    "_sample_dirichlet(self, generator=None)",
+    kernel=lambda self, generator=None: random.dirichlet(generator_of(generator), self),
+    node="NotImplemented",
+    batch="random",
+    self=no_derivative("_sample_dirichlet"),
+    doc="Probabilities for the concentrations in the last dimension: ``torch._sample_dirichlet``.",
 )
 
 METHODS = (

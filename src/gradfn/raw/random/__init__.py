@@ -15,12 +15,15 @@ from .discrete import bernoulli, geometric, multinomial, poisson
 from .integers import randint, randperm
 from .normal import log_normal, normal
 from .order import in_memory_order
+from .rejection import binomial, dirichlet, standard_gamma
 from .twister import MersenneTwister
 
 __all__ = [
     "MersenneTwister",
     "bernoulli",
+    "binomial",
     "cauchy",
+    "dirichlet",
     "exponential",
     "geometric",
     "in_memory_order",
@@ -30,5 +33,6 @@ __all__ = [
     "poisson",
     "randint",
     "randperm",
+    "standard_gamma",
     "uniform",
 ]
