@@ -9,6 +9,7 @@ from .conv import *
 from .distance import *
 from .dropout import *
 from .flatten import *
+from .instancenorm import *
 from .linear import *
 from .loss import *
 from .module import *
