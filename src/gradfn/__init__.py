@@ -74,6 +74,7 @@ from .ops.splitting import *
 from .ops.transcendental import *
 from .ops.view_copies import *
 from .ops.views import *
+from .ops.weights import *
 from .ops.windows import *
 from .printing import set_printoptions as set_printoptions
 from .queries import *

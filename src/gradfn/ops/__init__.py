@@ -124,6 +124,7 @@ from .transcendental import *
 from .view_copies import *
 from .views import *
 from .views import base_of, expand, view_of
+from .weights import *
 from .windows import *
 from .windows import (
     diagonal_backward,

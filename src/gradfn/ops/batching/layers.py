@@ -7,8 +7,10 @@ from typing import Any
 from ...autograd.batching import Batched
 from ...autograd.variable import Variable
 from ...raw.loss import MEAN, NONE
+from ...raw.reduction import others
 from ..comparison import where
 from ..declare import registry
+from ..norms import vector_norm
 from .calls import Call
 from .rules import DRAWING, RANDOM, aligned, batches, random
 
@@ -163,6 +165,14 @@ def _group_norm(call: Call) -> Any:
 
 def _by_channel(call: Call, name: str, ndim: int) -> Any:
     return call.front(name).reshape(call.size, 1, -1, *[1] * (ndim - 3))
+
+
+@batches("weight_norm_interface")
+def _weight_norm(call: Call) -> Any:
+    v, length = call.front("v"), call.front("length")
+    dims = tuple(dim + 1 for dim in others(call["dim"], v.ndim - 1))
+    norm = vector_norm(v, 2, dims, True)
+    return [v * (length / norm), norm]
 
 
 @batches("nll_loss", "nll_loss2d")
