@@ -68,7 +68,7 @@ from ..ops.dropouts import alpha_dropout_functional as alpha_dropout
 from ..ops.dropouts import dropout1d, dropout2d, dropout3d
 from ..ops.dropouts import dropout_functional as dropout
 from ..ops.dropouts import feature_alpha_dropout_functional as feature_alpha_dropout
-from ..ops.embeddings import embedding, one_hot
+from ..ops.embeddings import embedding, embedding_bag, one_hot
 from ..ops.gating import glu
 from ..ops.loss import (
     binary_cross_entropy,
@@ -145,6 +145,7 @@ __all__ = [
     "elu",
     "elu_",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
     "fold",
     "gaussian_nll_loss",

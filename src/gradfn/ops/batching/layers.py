@@ -12,7 +12,7 @@ from ..comparison import where
 from ..declare import registry
 from ..norms import vector_norm
 from .calls import Call
-from .rules import DRAWING, RANDOM, aligned, batches, random
+from .rules import DRAWING, RANDOM, aligned, batches, one_by_one, random
 
 # These work on the last dimensions whatever comes before them.
 _IMAGES = ("avg_pool", "max_pool", "adaptive_", "upsample_", "reflection_pad", "replication_pad")
@@ -97,6 +97,9 @@ def _convolved_weight(call: Call) -> Any:
     return made.unflatten(0, (call.size, out))
 
 
+batches("embedding_bag")(one_by_one)
+
+
 @batches("embedding")
 def _embedded(call: Call) -> Any:
     if not call.batched["weight"]:
@@ -123,8 +126,6 @@ def _embedding_gradient(call: Call) -> Any:
     if padding >= 0:
         grad = grad.masked_fill((indices == padding).unsqueeze(-1), 0)
     if call["scale_grad_by_freq"]:
-        from .rules import one_by_one
-
         return one_by_one(call)
     shift = _numbers(call).mul(rows).reshape(-1, *[1] * (indices.ndim - 1))
     made = call.run(
@@ -179,8 +180,6 @@ def _weight_norm(call: Call) -> Any:
 def _nll(call: Call) -> Any:
     """By element, then reduced for each example."""
     if call["weight"] is not None and call.batched["weight"]:
-        from .rules import one_by_one
-
         return one_by_one(call)
     scores, target, weight = call.front("self"), call.front("target"), call["weight"]
     single = target.ndim == 1
@@ -203,8 +202,6 @@ def _nll(call: Call) -> Any:
 
 @batches("nll_loss_backward")
 def _nll_gradient(call: Call) -> Any:
-    from .rules import one_by_one
-
     if call["weight"] is not None and call.batched["weight"]:
         return one_by_one(call)
     scores, target, weight, g = (
