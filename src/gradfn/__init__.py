@@ -60,6 +60,7 @@ from .ops.reduction import *
 from .ops.reflectors import *
 from .ops.restructure import *
 from .ops.rounding import *
+from .ops.rrelu import *
 from .ops.sampling import *
 from .ops.sampling import sample_dirichlet as _sample_dirichlet
 from .ops.sampling import standard_gamma as _standard_gamma

@@ -63,6 +63,9 @@ ELEMENTWISE = """
 """
 
 LAYERS: list[tuple[str, ...]] = [
+    ("RReLU()", "x(3, 4)"),
+    ("RReLU(0.1, 0.2, True)", "x(3, 4) * 1"),
+    ("RReLU().eval()", "x(3, 4)"),
     ("GLU()", "x(2, 4)"),
     ("GLU(0)", "x(2, 4)"),
     ("AlphaDropout(0.4)", "x(4, 3)"),

@@ -305,6 +305,24 @@ OPS = [
         ),
     ),
     op(
+        F + "rrelu",
+        [
+            sample(x(4, 3, **OFF_ZERO)),
+            sample(x(4, 3, **OFF_ZERO), training=True),
+            sample(x(3, 4, layout="transposed", **OFF_ZERO), 0.2, 0.4, True),
+            sample(x(**OFF_ZERO), 0.3, 0.3, training=True),
+            sample(x(0), training=True),
+        ],
+        "f",
+        dtypes=FLOAT,
+        random=True,
+        refuses_as_pytorch=False,
+        rows=("rrelu_with_noise", "rrelu_with_noise.of_result"),
+        errors=(
+            error(RuntimeError, "Lower bound should be less than or equal to", x(2), 1.0, 0.5),
+        ),
+    ),
+    op(
         F + "dropout",
         [
             sample(x(4, 3)),

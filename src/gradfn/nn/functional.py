@@ -105,6 +105,8 @@ from ..ops.pooling import (
 )
 from ..ops.products import bilinear, linear
 from ..ops.resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.rrelu import rrelu_
+from ..ops.rrelu import rrelu_functional as rrelu
 from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
 from ..ops.softmaxes import nn_softmin as softmin
@@ -196,6 +198,8 @@ __all__ = [
     "relu6",
     "relu_",
     "rms_norm",
+    "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
     "selu_",

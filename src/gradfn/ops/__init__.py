@@ -97,6 +97,7 @@ from .reflectors import *
 from .resampling import *
 from .restructure import *
 from .rounding import *
+from .rrelu import *
 from .sampling import *
 from .sampling import dirichlet_grad, standard_gamma_grad
 from .scan import *

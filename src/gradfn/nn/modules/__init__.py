@@ -2,6 +2,7 @@
 
 from ...missing import missing
 from .activation import *
+from .adaptive import *
 from .attention import *
 from .batchnorm import *
 from .container import *
