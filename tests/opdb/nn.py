@@ -314,7 +314,7 @@ OPS = [
             sample(x(0), training=True),
         ],
         "f",
-        dtypes=FLOAT,
+        dtypes=("float64", "float32"),
         random=True,
         refuses_as_pytorch=False,
         rows=("rrelu_with_noise", "rrelu_with_noise.of_result"),
