@@ -529,3 +529,11 @@ def test_a_negative_base_has_a_complex_logarithm():
     (g,) = torch.autograd.grad((base**exponent).real.sum(), exponent)
     value = (-2 + 0j) ** (0.5 + 1j)
     assert g.item() == pytest.approx((value * np.log(-2 + 0j)).conjugate(), rel=1e-5)
+
+
+def test_grad_and_backward_take_generators():
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    gradients = torch.autograd.grad((x * y).sum(), (t for t in (x, y)))
+    assert [g.tolist() for g in gradients] == [[3.0, 4.0], [1.0, 2.0]]
+    torch.autograd.backward((t.sum() for t in (x * 2, y * 3)), inputs=(t for t in (x, y)))
+    assert x.grad.tolist() == [2.0, 2.0] and y.grad.tolist() == [3.0, 3.0]

@@ -97,6 +97,7 @@ _LATER = frozenset(
         "_C",
         "accelerator",
         "backends",
+        "compiler",
         "cuda",
         "distributed",
         "distributions",
@@ -110,11 +111,17 @@ _LATER = frozenset(
         "optim",
         "scipy",
         "serialization",
+        "testing",
         "utils",
         "xpu",
     }
 )
-_WITHIN = {"load": "serialization", "save": "serialization", "vmap": "func"}
+_WITHIN = {
+    "compile": "compiler",
+    "load": "serialization",
+    "save": "serialization",
+    "vmap": "func",
+}
 _missing = _missing_from(__name__)
 
 
