@@ -81,6 +81,7 @@ from .random import *
 from .ranges import *
 from .sampling import *
 from .shapes import Size as Size
+from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor

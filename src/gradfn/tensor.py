@@ -24,7 +24,7 @@ from .ops.views import alias
 from .raw.copying import dense_axes
 from .raw.strided import address
 from .shapes import Size, contiguous_strides, sizes_of, wrap_dim
-from .storage import UntypedStorage
+from .storage import TypedStorage, UntypedStorage
 
 
 class Tensor(Variable):
@@ -226,6 +226,15 @@ class Tensor(Variable):
     def untyped_storage(self) -> UntypedStorage:
         """The memory that this tensor and its views share, as bytes."""
         return UntypedStorage(self._array)
+
+    def storage(self) -> TypedStorage:
+        """The elements in the memory under this tensor, which its views share. Deprecated."""
+        warnings.warn(
+            "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will "
+            "be the only storage class: use tensor.untyped_storage() instead of tensor.storage()",
+            stacklevel=2,
+        )
+        return TypedStorage(self)
 
     def storage_offset(self) -> int:
         """Where the first element lies in the storage, in elements."""

@@ -129,6 +129,12 @@ def grad(
         results = gradients(grad_outputs, keep)
     for index, result in enumerate(results):
         if result is None and materialize_grads:
+            if _is_edge(wanted[index]):
+                raise RuntimeError(
+                    "materialize_grads cannot be used when the given input is a GradientEdge: "
+                    f"nothing has come to the one at index {index}, and it has no tensor to tell "
+                    "what zeros would be"
+                )
             shape, dtype = targets[index][0].metadata_of(targets[index][1])
             results[index] = Variable.wrap(np.zeros(shape, dtype), LEAF if create_graph else None)
         elif result is None and not allow_unused:

@@ -363,6 +363,7 @@ def _finish(operator: Operator, kind: str) -> list[str]:
     if operator.every_formula():
         casts = any(p.name == "dtype" for p in operator.parameters)  # maybe to integers
         wanted = _any_edge(operator) + " and differentiable(r)" * (casts and single)
+        wanted += " and not input._inference" * operator.view
         lines.append(f"    if mode.grad and {wanted}:")
         if operator.view and not single and not operator.listed:
             raise TypeError(f"{operator}: views with named results are not supported")

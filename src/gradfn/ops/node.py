@@ -78,7 +78,7 @@ class OperatorNode(Node):
 
     def unpack_result(self, output_nr: int, array: Array, memory: Memory) -> Any:
         """A saved result as a tensor made by this node."""
-        return self._dual(Variable.wrap(array, (self, output_nr), memory), array)
+        return self._dual(Variable.wrap(array, self.result_edge(output_nr), memory), array)
 
     def check(self, name: str, memory: Memory | list[Memory], array: Any) -> None:
         """Raise where a saved value was written to after it was saved."""
