@@ -96,6 +96,7 @@ newaxis = None
 _LATER = frozenset(
     {
         "_C",
+        "_functorch",
         "accelerator",
         "backends",
         "compiler",

@@ -6,6 +6,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,9 @@ from .memory import tick
 from .node import Error, Freed, Metadata, Node
 from .saved import SavedNone, SavedTensor
 from .variable import LEAF, Variable
+
+# Whether a transform of `gradfn.func` is running the user's function here.
+within_transform: ContextVar[bool] = ContextVar("gradfn_within_transform", default=False)
 
 
 class FunctionCtx:
@@ -303,6 +307,8 @@ class Function(metaclass=FunctionMeta):
         """Run `forward` and record it."""
         separate = cls.setup_context is not Function.setup_context
         given_by_name = kwargs
+        if not separate and within_transform.get():
+            raise RuntimeError(_NO_SETUP)
         if separate:
             args = _with_defaults(cls.forward, args, kwargs)
             kwargs = {}

@@ -153,11 +153,15 @@ class _SavedInputs(Function):
     checkpoint can recompute them too."""
 
     @staticmethod
-    def forward(ctx: Any, anchor: Any, *args: Any) -> Any:
+    def forward(anchor: Any, *args: Any) -> Any:
+        return anchor.detach().clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        _, *args = inputs
         ctx.positions = [i for i, a in enumerate(args) if isinstance(a, Variable)]
         ctx.others = [None if isinstance(a, Variable) else a for a in args]
         ctx.save_for_backward(*[args[i] for i in ctx.positions])
-        return anchor.detach().clone()
 
     @staticmethod
     def arguments(ctx: Any) -> list[Any]:
