@@ -3,6 +3,7 @@
 import pytest
 
 import gradfn
+from gradfn import _functorch as functorch
 from gradfn import nn
 from gradfn._functorch import make_functional
 
