@@ -5,7 +5,7 @@ import pytest
 import gradfn
 from gradfn import _functorch as functorch
 from gradfn import nn
-from gradfn._functorch import make_functional
+from gradfn._functorch.make_functional import functional_init, functional_init_with_buffers
 
 
 def test_make_functional_takes_parameters_and_buffers() -> None:
@@ -29,12 +29,12 @@ def test_an_ensemble_is_one_function() -> None:
     with pytest.raises(RuntimeError, match="of the same class"):
         functorch.combine_state_for_ensemble([nn.Linear(1, 1), nn.ReLU()])
 
-    made = make_functional.functional_init_with_buffers(nn.BatchNorm1d, (3,))
+    made = functional_init_with_buffers(nn.BatchNorm1d, (3,))
     params, buffers, _, names, buffer_names = made(2)
     assert [tuple(p.shape) for p in params] == [(3, 2), (3, 2)]
     assert (names, buffer_names[0]) == (("weight", "bias"), "running_mean")
     with pytest.raises(ValueError, match="NYI: ensemble_shape"):
-        make_functional.functional_init(nn.Linear, (2, 2))(1, 1)
+        functional_init(nn.Linear, (2, 2))(1, 1)
 
 
 def test_batch_norms_are_told_to_keep_no_statistics() -> None:

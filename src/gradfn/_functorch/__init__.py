@@ -1,4 +1,4 @@
-"""functorch, as it was called before it became `torch.func`: its transforms and module functions."""
+"""functorch, as `torch.func` was called: its transforms, and its functions of modules."""
 
 from ..func import (
     functionalize,

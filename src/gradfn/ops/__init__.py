@@ -39,7 +39,6 @@ from .decompositions import (
     linalg_eigh,
     linalg_lu,
     linalg_lu_factor_ex,
-    linalg_matrix_exp,
     linalg_qr,
     linalg_svd,
 )
@@ -78,6 +77,7 @@ from .loss import *
 from .loss import binary_cross_entropy_backward
 from .matrix_functions import *
 from .matrix_functions import cross_of as linalg_cross
+from .matrix_functions import linalg_matrix_exp
 from .normalization import *
 from .norms import *
 from .norms import vector_norm

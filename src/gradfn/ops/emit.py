@@ -92,18 +92,19 @@ def binary(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def public_signature(operator: Operator) -> inspect.Signature:
-    """The signature as declared, with PyTorch's `input` for `self`."""
+    """The signature as declared, with PyTorch's `input` for `self`, and its `out`."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                word(p),
-                kinds[p.keyword_only],
-                default=inspect.Parameter.empty if p.default is None else _Source(p.default),
-            )
-            for p in operator.parameters
-        ]
-    )
+    known = [
+        inspect.Parameter(
+            word(p),
+            kinds[p.keyword_only],
+            default=inspect.Parameter.empty if p.default is None else _Source(p.default),
+        )
+        for p in operator.parameters
+    ]
+    if takes_out(operator):
+        known.append(inspect.Parameter("out", kinds[1], default=None))
+    return inspect.Signature(known)
 
 
 class _Source(str):
