@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from .. import dtypes
 from ..autograd.batching import is_batched
+from ..autograd.inplace import check_overlap
 from ..autograd.node import Array
 from ..autograd.variable import Variable
 from ..creation import refuse_gradients, written
@@ -63,6 +64,8 @@ def _write(
     refuse_gradients(name, outs, recorded)
     for tensor, array in zip(outs, results, strict=True):
         _check_fits(tensor, array)
+        if tensor._array.shape == array.shape:
+            check_overlap(tensor)
         written(name, tensor, array)
     return out if isinstance(out, returns) or len(outs) == 1 else returns(outs)
 
