@@ -98,8 +98,10 @@ _LATER = frozenset(
         "_C",
         "_functorch",
         "accelerator",
+        "amp",
         "backends",
         "compiler",
+        "cpu",
         "cuda",
         "distributed",
         "distributions",
@@ -119,6 +121,17 @@ _LATER = frozenset(
     }
 )
 _WITHIN = {
+    **dict.fromkeys(
+        (
+            "autocast",
+            "get_autocast_dtype",
+            "is_autocast_cache_enabled",
+            "is_autocast_enabled",
+            "set_autocast_dtype",
+            "set_autocast_enabled",
+        ),
+        "amp.autocast_mode",
+    ),
     "compile": "compiler",
     "load": "serialization",
     "save": "serialization",
