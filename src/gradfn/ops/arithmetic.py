@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, raw
+from ..autograd.variable import Variable
 from .declare import op, variant
 from .emit import inplace
 from .formulas import constant, no_derivative
@@ -89,8 +90,12 @@ rsub_scalar = op(
 
 
 def _check_alpha(alpha: Any, *operands: Any) -> None:
-    """`alpha` must be of no higher a category than the result."""
-    number = alpha.item() if isinstance(alpha, np.generic) else alpha
+    """`alpha` must be a number of no higher a category than the result."""
+    number = alpha
+    if isinstance(alpha, Variable) and not alpha._array.ndim and alpha._edge is None:
+        number = alpha._array.item()
+    elif isinstance(alpha, np.generic):
+        number = alpha.item()
     kind = SCALARS.get(number.__class__)
     if kind is None:
         raise TypeError(f"argument 'alpha' must be Number, not {type(alpha).__name__}")

@@ -138,7 +138,8 @@ def emit(
         SCALARS=runtime.SCALARS,
         NUMBERS=runtime.NUMBERS,
         ndarray=np.ndarray,
-        generic=np.generic,
+        WRAPPED=(np.generic, Variable),
+        unwrapped=runtime.unwrapped_number,
         get_mode=get_mode,
         getframe=_getframe,
         user_frame=user_frame,
@@ -270,9 +271,11 @@ def _read_arguments(operator: Operator) -> list[str]:
 
 
 def _plain_numbers(operator: Operator) -> list[str]:
-    """Python's numbers for NumPy's among the plain arguments."""
+    """Python's numbers for NumPy's, and 0-d tensors, among the plain arguments."""
     names = [p.name for p in operator.parameters if p.kind == PLAIN and p.name in FACTORS]
-    return [f"        if isinstance({n}, generic): {n} = {n}.item()" for n in names]
+    return [
+        f"        if isinstance({n}, WRAPPED): {n} = unwrapped(OPERATOR, {n!r}, {n})" for n in names
+    ]
 
 
 def _read_number(test: str, name: str, i: int) -> list[str]:

@@ -120,7 +120,7 @@ rolled = op(
 
 
 def _listed(value: Any) -> tuple[int, ...]:
-    return (value,) if isinstance(value, int) else tuple(value)
+    return (int(value),) if isinstance(value, int | Variable) else tuple(value)
 
 
 def roll(input: Tensor, shifts: int | Sequence[int], dims: Any = ()) -> Tensor:
