@@ -33,6 +33,7 @@ from .ops import return_types as return_types
 from .ops.activation import *
 from .ops.adaptive import *
 from .ops.arithmetic import *
+from .ops.calculus import *
 from .ops.comparison import *
 from .ops.complexes import *
 from .ops.contraction import *
@@ -71,6 +72,7 @@ from .ops.solvers import *
 from .ops.sorting import *
 from .ops.special import *
 from .ops.splitting import *
+from .ops.statistics import *
 from .ops.transcendental import *
 from .ops.view_copies import *
 from .ops.views import *

@@ -21,6 +21,7 @@ from .arithmetic import div_mode
 from .aten import aten
 from .attention import *
 from .attention import safe_softmax
+from .calculus import *
 from .classification import *
 from .classification import label_counts, nll_loss_backward
 from .classification import nll_of as nll_loss
@@ -120,6 +121,7 @@ from .special import (
     special_zeta,
 )
 from .splitting import *
+from .statistics import *
 from .transcendental import *
 from .view_copies import *
 from .views import *

@@ -80,6 +80,9 @@ class OperatorNode(Node):
         """A saved result as a tensor made by this node."""
         return self._dual(Variable.wrap(array, self.result_edge(output_nr), memory), array)
 
+    def name(self) -> str:
+        return self.operator.node_name
+
     def check(self, name: str, memory: Memory | list[Memory], array: Any) -> None:
         """Raise where a saved value was written to after it was saved."""
         if isinstance(memory, list):
@@ -180,7 +183,7 @@ def _emit(operator: Operator) -> type[OperatorNode]:
     slots += [f"m_{n}" for n in tensors]
     if len(operator.results) != 1:
         slots.append("metas")
-    name = operator.node_name
+    name = operator.node_name.rpartition("::")[2]
     lines = [f"class {name}(OperatorNode):", f"    __slots__ = {tuple(slots)!r}"]
     lines += _backward_lines(operator, saved, tensors_too=False)
     lines += _backward_lines(operator, saved, tensors_too=True)

@@ -120,7 +120,9 @@ rolled = op(
 
 
 def _listed(value: Any) -> tuple[int, ...]:
-    return (int(value),) if isinstance(value, int | Variable) else tuple(value)
+    if isinstance(value, Variable):
+        value = value._array.tolist()
+    return (value,) if isinstance(value, int) else tuple(value)
 
 
 def roll(input: Tensor, shifts: int | Sequence[int], dims: Any = ()) -> Tensor:
