@@ -11,6 +11,7 @@ from gradfn.utils.checkpoint import (
     checkpoint,
     checkpoint_sequential,
     create_selective_checkpoint_contexts,
+    set_checkpoint_debug_enabled,
     set_checkpoint_early_stop,
 )
 
@@ -186,3 +187,30 @@ def test_policies_are_functions_or_lists_of_operators():
         create_selective_checkpoint_contexts([len])
     with pytest.raises(TypeError, match="must be either a function or a list"):
         create_selective_checkpoint_contexts(3)
+
+
+def _changing():
+    """A function that runs other operators the second time."""
+    runs = []
+
+    def function(x):
+        runs.append(x)
+        return x.sin().exp() if len(runs) == 1 else x.sin() * torch.ones(2)
+
+    return function
+
+
+def test_debug_shows_the_lines_that_saved_tensors():
+    x = torch.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError) as caught:
+        checkpoint(_changing(), x, use_reentrant=False, debug=True).backward()
+    text = str(caught.value)
+    assert "because you passed `debug=True` to checkpoint" in text
+    assert "x.sin().exp()" in text
+    assert "x.sin() * torch.ones(2)" in text
+    with (
+        set_checkpoint_debug_enabled(False),
+        pytest.raises(RuntimeError, match="metadata") as plain,
+    ):
+        checkpoint(_changing(), x, use_reentrant=False, debug=True).backward()
+    assert "x.sin" not in str(plain.value)

@@ -40,6 +40,15 @@ print(torch.__spec__.name, one.__spec__.name, one.__package__)
     ]
 
 
+def test_functorch_comes_with_torch() -> None:
+    program = """
+import functorch, functorch.experimental, torch
+from torch._functorch.make_functional import make_functional
+print(functorch.grad is torch.func.grad, functorch.make_functional is make_functional)
+"""
+    assert under_compat(program) == "True True\n"
+
+
 def test_missing_names_say_so_where_they_are_used() -> None:
     program = """
 import importlib.util

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import threading
 import tracemalloc
+import warnings
 import weakref
 
 import numpy as np
@@ -529,3 +530,145 @@ def test_a_negative_base_has_a_complex_logarithm():
     (g,) = torch.autograd.grad((base**exponent).real.sum(), exponent)
     value = (-2 + 0j) ** (0.5 + 1j)
     assert g.item() == pytest.approx((value * np.log(-2 + 0j)).conjugate(), rel=1e-5)
+
+
+def test_grad_and_backward_take_generators():
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    gradients = torch.autograd.grad((x * y).sum(), (t for t in (x, y)))
+    assert [g.tolist() for g in gradients] == [[3.0, 4.0], [1.0, 2.0]]
+    torch.autograd.backward((t.sum() for t in (x * 2, y * 3)), inputs=(t for t in (x, y)))
+    assert x.grad.tolist() == [2.0, 2.0] and y.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_gradient_that_only_the_pass_holds_is_kept_uncopied():
+    seen = []
+    x = torch.ones(3, requires_grad=True)
+    y = x * 1
+    y.grad_fn.next_functions[0][0].register_hook(lambda inputs, outputs: seen.append(outputs[0]))
+    y.sum().backward()
+    assert x.grad.data_ptr() == seen[0].data_ptr()
+
+    held = torch.ones(3)
+    x.grad = None
+    x.clone().backward(held)
+    assert x.grad.data_ptr() != held.data_ptr()
+
+
+def test_a_gradient_for_two_leaves_is_kept_by_one():
+    class Add(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x + y
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, grad
+
+    x, y = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    Add.apply(x, y).backward(torch.ones(3))
+    assert x.grad.data_ptr() != y.grad.data_ptr()
+
+
+def test_nodes_renumbered_by_hand_run_in_that_order():
+    x = torch.ones(2, requires_grad=True)
+    a, b = x * 2, x * 3
+    c = a * b
+    for node, number in ((a.grad_fn, 100), (b.grad_fn, 99), (c.grad_fn, 98)):
+        node._set_sequence_nr(number)
+        assert node._sequence_nr() == number
+    order = []
+    for name, tensor in (("a", a), ("b", b), ("c", c)):
+        tensor.register_hook(lambda grad, name=name: order.append(name))
+    c.sum().backward()
+    assert order == ["c", "a", "b"]
+    assert x.grad.tolist() == [12.0, 12.0]
+
+
+def test_the_second_derivative_of_a_write_to_a_view_knows_its_result():
+    def written(x):
+        y = (x * 1).view(2, 2)
+        y[0].sigmoid_()
+        return y * y
+
+    x = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(written, x)
+    (grad,) = torch.autograd.grad(written(x).sum(), x, create_graph=True)
+    torch.autograd.grad(grad.sum(), x)  # within one pass, nothing is needed twice
+
+
+def test_zeros_for_an_edge_cannot_be_made():
+    x, y = torch.ones(2, requires_grad=True) * 1, torch.ones(2, requires_grad=True) * 1
+    edge = torch.autograd.graph.get_gradient_edge(y)
+    with pytest.raises(RuntimeError, match="when the given input is a GradientEdge"):
+        torch.autograd.grad(x.sum(), (x, edge), materialize_grads=True)
+
+
+def test_questions_about_the_running_pass():
+    core = torch._C
+    answers = []
+    x = torch.ones(2, requires_grad=True)
+    y = x.exp()
+    leaf = y.grad_fn.next_functions[0][0]
+
+    def ask(grad):
+        for node in (y.grad_fn, leaf):
+            try:
+                answers.append(core._will_engine_execute_node(node))
+            except RuntimeError as error:
+                answers.append(str(error))
+        with pytest.raises(RuntimeError, match="multithreading disabled"):
+            core._current_graph_task_execution_order()
+
+    y.register_hook(ask)
+    y.sum().backward(retain_graph=True)
+    assert answers == [True, True]
+    torch.autograd.grad(y.sum(), x)
+    assert answers[2] is True
+    assert "currently running autograd.grad()" in answers[3]
+    with pytest.raises(RuntimeError, match="expects an grad_fn, but got Tensor"):
+        core._will_engine_execute_node(y)
+
+
+def test_what_cannot_be_deleted_says_so():
+    x = torch.ones(2, requires_grad=True)
+    for name in ("_grad_fn", "_backward_hooks", "requires_grad", "data"):
+        with pytest.raises(RuntimeError, match=r"[Dd]elet"):
+            delattr(x, name)
+
+
+def test_hooks_can_be_given_as_a_dictionary():
+    x = torch.ones(2, requires_grad=True)
+    assert x._backward_hooks is None
+    x._backward_hooks = {0: lambda grad: grad * 5}
+    x.sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_a_view_of_an_inference_tensor_requires_no_gradient():
+    with torch.inference_mode():
+        x = torch.ones(2, requires_grad=True)
+    for view in (x.view(-1), x[0], x.unbind()[0]):
+        assert view.is_inference()
+        assert not view.requires_grad
+        assert not view._is_view()
+
+
+def test_an_inference_tensor_is_not_written_to_by_out():
+    with torch.inference_mode():
+        x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside"):
+        torch.mul(torch.ones(2), 2, out=x)
+
+
+def test_anomalies_are_printed_where_warnings_are_errors(capsys):
+    with torch.autograd.set_detect_anomaly(True):
+        x = torch.ones(2, requires_grad=True) * 1
+        y = x**2
+        x += 1
+        with (
+            pytest.raises(RuntimeError, match="modified by an inplace operation"),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("error")
+            y.sum().backward()
+    assert "Error detected in PowBackward0" in capsys.readouterr().err

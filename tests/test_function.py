@@ -216,3 +216,25 @@ def test_missing_methods_are_named():
 
     with pytest.raises(NotImplementedError, match="must implement the forward"):
         Empty.apply(leaf(1.0))
+
+
+def test_none_among_saved_tensors_has_a_place():
+    class Identity(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, None)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    y = Identity.apply(torch.ones(2, requires_grad=True))
+    first, second = y.grad_fn._raw_saved_tensors
+    with pytest.raises(RuntimeError, match="value None is forbidden"):
+        second.register_hooks(lambda t: t, lambda t: t)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        first.register_hooks(lambda t: t)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="already been freed"):
+        _ = y.grad_fn._raw_saved_tensors

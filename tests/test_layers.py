@@ -18,8 +18,9 @@ LAYERS = [
     "creation fromdata interop printing random ranges storage",
     "ops",
     "legacy lowrank queries sampling tensor",
-    "_C _vmap_internals accelerator backends cuda distributed distributions fft func hub jit "
-    "linalg mps multiprocessing nn onnx optim scipy serialization signal special utils xpu",
+    "_C _functorch _vmap_internals accelerator amp backends compiler cpu cuda distributed "
+    "distributions fft func hub jit linalg mps multiprocessing nn onnx optim scipy "
+    "serialization signal special testing utils xpu",
     "lens",
     "compat",
     "cli",

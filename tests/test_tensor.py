@@ -280,3 +280,25 @@ def test_a_leaf_given_other_memory_takes_gradients_of_its_new_shape() -> None:
         x.set_(gradfn.ones(2))
     (x * 2).sum().backward()
     assert kept.item() == 3 and x.grad.tolist() == [2, 2]
+
+
+def test_a_storage_shows_the_elements_of_the_memory() -> None:
+    t = gradfn.arange(6.0)[2:]
+    with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
+        memory = t.storage()
+    assert (len(memory), memory.dtype, memory.element_size(), memory.nbytes()) == (
+        6,
+        gradfn.float32,
+        4,
+        24,
+    )
+    memory[-1] = 9
+    assert t[-1] == 9
+    assert memory.data_ptr() == t.untyped_storage().data_ptr()
+    assert repr(memory).endswith(
+        "[torch.storage.TypedStorage(dtype=torch.float32, device=cpu) of size 6]"
+    )
+    with pytest.raises(IndexError, match="index 6 out of range for storage of size 6"):
+        memory[6]
+    with pytest.raises(RuntimeError, match="slices are only supported"):
+        memory[1:]

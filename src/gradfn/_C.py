@@ -65,13 +65,30 @@ def _current_graph_task_id() -> int:
 
 
 def _will_engine_execute_node(node: Node) -> bool:
-    """Whether the running backward pass will run `node`."""
-    return node in current_pass().nodes
+    """Whether the running backward pass will run `node`; RuntimeError for a leaf in `grad`."""
+    if not isinstance(node, Node):
+        raise RuntimeError(
+            f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}"
+        )
+    this_pass = current_pass()
+    if not this_pass.accumulates and not node.next:
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running "
+            "autograd.grad(), in which no leaf runs: this is not supported."
+        )
+    return node in this_pass.nodes
 
 
 def _current_graph_task_execution_order() -> list[Node]:
     """The nodes of the running backward pass, in the order in which they run."""
-    return list(current_pass().order)
+    this_pass = current_pass()
+    if get_mode().multithreading:
+        raise RuntimeError(
+            "get_current_graph_task_execution_order expects the current backward to be executed "
+            "with multithreading disabled: run it within "
+            "torch.autograd.set_multithreading_enabled(False)"
+        )
+    return list(this_pass.order)
 
 
 def _get_current_graph_task_keep_graph() -> bool:

@@ -33,6 +33,7 @@ from .ops import return_types as return_types
 from .ops.activation import *
 from .ops.adaptive import *
 from .ops.arithmetic import *
+from .ops.calculus import *
 from .ops.comparison import *
 from .ops.complexes import *
 from .ops.contraction import *
@@ -72,6 +73,7 @@ from .ops.solvers import *
 from .ops.sorting import *
 from .ops.special import *
 from .ops.splitting import *
+from .ops.statistics import *
 from .ops.transcendental import *
 from .ops.view_copies import *
 from .ops.views import *
@@ -83,6 +85,7 @@ from .random import *
 from .ranges import *
 from .sampling import *
 from .shapes import Size as Size
+from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor
@@ -97,8 +100,12 @@ newaxis = None
 _LATER = frozenset(
     {
         "_C",
+        "_functorch",
         "accelerator",
+        "amp",
         "backends",
+        "compiler",
+        "cpu",
         "cuda",
         "distributed",
         "distributions",
@@ -112,11 +119,28 @@ _LATER = frozenset(
         "optim",
         "scipy",
         "serialization",
+        "testing",
         "utils",
         "xpu",
     }
 )
-_WITHIN = {"load": "serialization", "save": "serialization", "vmap": "func"}
+_WITHIN = {
+    **dict.fromkeys(
+        (
+            "autocast",
+            "get_autocast_dtype",
+            "is_autocast_cache_enabled",
+            "is_autocast_enabled",
+            "set_autocast_dtype",
+            "set_autocast_enabled",
+        ),
+        "amp.autocast_mode",
+    ),
+    "compile": "compiler",
+    "load": "serialization",
+    "save": "serialization",
+    "vmap": "func",
+}
 _missing = _missing_from(__name__)
 
 

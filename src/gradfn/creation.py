@@ -11,6 +11,7 @@ import numpy as np
 from . import dtypes, fromdata
 from .autograd.batching import for_each
 from .autograd.grad_mode import get_mode
+from .autograd.inplace import check_writable
 from .autograd.node import Array
 from .autograd.variable import Variable
 from .device import (
@@ -108,8 +109,7 @@ def refuse_gradients(name: str, outs: Iterable[Tensor], recorded: bool = False) 
 
 def written(name: str, out: Tensor, array: Array) -> Tensor:
     """`out` with the elements of `array` in it, resized if need be: what ``out=`` means."""
-    if (copies := get_mode().copies) is not None:
-        copies.before_write(out.memory())
+    check_writable(out, get_mode())
     if out._array.shape != array.shape:
         out._array = np.empty(array.shape, out._array.dtype)
     np.copyto(out._array, array, casting="unsafe")

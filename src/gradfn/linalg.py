@@ -18,7 +18,6 @@ from .ops.decompositions import linalg_eigvalsh as eigvalsh
 from .ops.decompositions import linalg_lu as lu
 from .ops.decompositions import linalg_lu_factor as lu_factor
 from .ops.decompositions import linalg_lu_factor_ex as lu_factor_ex
-from .ops.decompositions import linalg_matrix_exp as matrix_exp
 from .ops.decompositions import linalg_qr as qr
 from .ops.decompositions import linalg_svd as svd
 from .ops.decompositions import linalg_svdvals as svdvals
@@ -27,6 +26,7 @@ from .ops.determinants import linalg_slogdet as slogdet
 from .ops.matrix_functions import cross_of as cross
 from .ops.matrix_functions import linalg_cond as cond
 from .ops.matrix_functions import linalg_diagonal as diagonal
+from .ops.matrix_functions import linalg_matrix_exp as matrix_exp
 from .ops.matrix_functions import linalg_matrix_rank as matrix_rank
 from .ops.matrix_functions import linalg_tensorinv as tensorinv
 from .ops.matrix_functions import linalg_tensorsolve as tensorsolve

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 def lacks(name: str) -> str:
     """The message for the PyTorch name `name`.
 
-    >>> lacks("torch.compile")
-    'torch.compile is not in gradfn yet'
+    >>> lacks("torch.fx")
+    'torch.fx is not in gradfn yet'
     """
     return f"{name} is not in gradfn yet"
 

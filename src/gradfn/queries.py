@@ -112,12 +112,11 @@ class iinfo(_Limits):  # noqa: N801 - PyTorch's name
 
 
 def _dtype(name: str, value: Any) -> dtype:
-    if not isinstance(value, dtypes.dtype):
-        raise TypeError(
-            f"{name}(): argument 'type' (position 1) must be torch.dtype, not "
-            f"{type(value).__name__}"
-        )
-    return value
+    if value in (float, complex, int, bool) or isinstance(value, dtypes.dtype):
+        return dtypes.of(value)
+    raise TypeError(
+        f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(value).__name__}"
+    )
 
 
 def result_type(tensor: Any, other: Any) -> dtype:

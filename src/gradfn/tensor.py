@@ -11,6 +11,7 @@ import numpy as np
 
 from . import creation, dtypes, interop, legacy, ops, printing
 from .autograd.backward import backward
+from .autograd.batching import is_batched
 from .autograd.grad_mode import get_mode
 from .autograd.inplace import check_target
 from .autograd.variable import Variable
@@ -24,7 +25,7 @@ from .ops.views import alias
 from .raw.copying import dense_axes
 from .raw.strided import address
 from .shapes import Size, contiguous_strides, sizes_of, wrap_dim
-from .storage import UntypedStorage
+from .storage import TypedStorage, UntypedStorage
 
 
 class Tensor(Variable):
@@ -227,6 +228,15 @@ class Tensor(Variable):
         """The memory that this tensor and its views share, as bytes."""
         return UntypedStorage(self._array)
 
+    def storage(self) -> TypedStorage:
+        """The elements in the memory under this tensor, which its views share. Deprecated."""
+        warnings.warn(
+            "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will "
+            "be the only storage class: use tensor.untyped_storage() instead of tensor.storage()",
+            stacklevel=2,
+        )
+        return TypedStorage(self)
+
     def storage_offset(self) -> int:
         """Where the first element lies in the storage, in elements."""
         if not self._array.size:
@@ -239,6 +249,8 @@ class Tensor(Variable):
 
         Writes through it are not noticed by the backward pass: prefer `detach`, or `no_grad`.
         """
+        if is_batched(self._array):
+            raise RuntimeError("accessing `data` under vmap transform is not allowed: use detach()")
         out: Tensor = Variable.wrap(self._array)
         if self._edge is not None:
             note_cut(out, ".data was taken")
@@ -248,6 +260,10 @@ class Tensor(Variable):
     def data(self, value: Any) -> None:
         if not isinstance(value, Variable):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if is_batched(self._array):
+            raise RuntimeError(
+                "mutating directly with `.data` under vmap transform is not allowed: use copy_()"
+            )
         if self._edge is not None and value._array.dtype.kind in "biu":
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex "

@@ -231,3 +231,34 @@ def test_a_network_gives_pytorchs_numbers(oracle: ModuleType) -> None:
     for ours, theirs in zip(program(gradfn), program(oracle), strict=True):
         assert tuple(ours.shape) == tuple(theirs.shape)
         assert close(ours, theirs.detach().numpy())
+
+
+def test_custom_functions_need_a_setup_context_within_transforms() -> None:
+    class Double(gradfn.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 2
+
+    x = gradfn.tensor(1.0)
+    for transformed in (
+        lambda: func.grad(Double.apply)(x),
+        lambda: func.vjp(Double.apply, x),
+        lambda: func.jvp(Double.apply, (x,), (x,)),
+        lambda: func.jacrev(Double.apply)(x),
+    ):
+        with pytest.raises(RuntimeError, match="must override the setup_context"):
+            transformed()
+    assert Double.apply(x) == 2
+
+
+def test_jacobians_are_those_of_real_functions() -> None:
+    x = gradfn.ones(2)
+    for name, jacobian in (("jacrev", func.jacrev), ("jacfwd", func.jacfwd)):
+        with pytest.raises(RuntimeError, match=f"{name}: Expected all inputs to be real"):
+            jacobian(gradfn.conj)(x + 0j)
+        with pytest.raises(RuntimeError, match=f"{name}: Expected all outputs to be real"):
+            jacobian(lambda x: x * 1j)(x)

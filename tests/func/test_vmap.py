@@ -23,7 +23,8 @@ SIZE = 2
 
 # Operators whose results have a shape that depends on values, or that look at values.
 UNMAPPED = {
-    "_unique2", "allclose", "argwhere", "bincount", "equal", "histc", "is_nonzero", "item",
+    "_unique2", "allclose", "argwhere", "bincount", "equal", "histc", "histogram",
+    "histogramdd", "is_nonzero", "item",
     "masked_scatter", "masked_select", "nonzero", "one_hot", "tolist", "unique",
     "unique_consecutive",
 }  # fmt: skip

@@ -271,8 +271,3 @@ def test_calls_without_hooks_go_straight_to_forward() -> None:
 
     Watching()()
     assert frames == ["Module.__call__"]
-
-
-def test_compiling_is_refused_by_name() -> None:
-    with pytest.raises(NotImplementedError, match=r"nn\.Module\.compile"):
-        nn.Linear(1, 1).compile()

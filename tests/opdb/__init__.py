@@ -13,6 +13,7 @@ With GRADFN_CANDIDATE=torch in the environment the loops test PyTorch itself, an
 
 from . import (
     arithmetic,
+    calculus,
     comparison,
     complexes,
     conversion,
@@ -42,6 +43,7 @@ FAMILIES = (
     reduction,
     sorting,
     statistics,
+    calculus,
     view,
     shaping,
     indexing,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 import warnings
 from typing import Any
@@ -62,29 +63,32 @@ def watched(node: Node, grad: Any, create_graph: bool, check_nan: bool) -> tuple
 
 
 def _show_forward_stack(node: Node) -> None:
-    stack = (node.extra or {}).get("stack")
-    if stack is None:
-        warnings.warn(
+    notes = node.extra or {}
+    if "stack" not in notes:
+        _warn(
             f"Error detected in {node.name()}. No forward pass information available. Enable "
-            "detect anomaly during forward pass for more information.",
-            stacklevel=2,
+            "detect anomaly during forward pass for more information."
         )
         return
-    text = "".join(traceback.format_list(stack))
-    warnings.warn(
+    _warn(
         f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
-        f"{text}",
-        stacklevel=2,
+        + "".join(traceback.format_list(notes["stack"]))
     )
-    parent = (node.extra or {}).get("parent")
-    if parent is not None:
-        text = "".join(traceback.format_list((parent.extra or {}).get("stack", [])))
-        warnings.warn(
-            "\n\nPrevious calculation was induced by "
-            f"{parent.name()}. Traceback of forward call that induced the previous calculation:\n"
-            f"{text}",
-            stacklevel=2,
+    if "parent" in notes:
+        parent = notes["parent"]
+        _warn(
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call "
+            "that induced the previous calculation:\n"
+            + "".join(traceback.format_list((parent.extra or {}).get("stack", [])))
         )
+
+
+def _warn(text: str) -> None:
+    """Warn; where warnings are errors, print, for the error to come is what matters."""
+    try:
+        warnings.warn(text, stacklevel=4)
+    except UserWarning:
+        print(text, file=sys.stderr)
 
 
 def _check_nan(node: Node, grads: tuple[Any, ...]) -> None:

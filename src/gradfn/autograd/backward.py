@@ -102,7 +102,8 @@ def grad(
     >>> gradfn.autograd.grad(x**3, x)
     (tensor(12.),)
     """
-    if not _listed(inputs):
+    wanted = _listed(inputs)  # once: it may be a generator
+    if not wanted:
         raise RuntimeError("grad requires non-empty inputs.")
     if not only_inputs:
         raise ValueError("only_inputs=False is no longer supported: use autograd.backward instead")
@@ -111,7 +112,6 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, "
             "but got: allow_unused=False."
         )
-    wanted = _listed(inputs)
     targets = [_target(tensor, index) for index, tensor in enumerate(wanted)]
     keep = create_graph if retain_graph is None else retain_graph
     started_at, by = _listed(outputs), here()
@@ -129,6 +129,12 @@ def grad(
         results = gradients(grad_outputs, keep)
     for index, result in enumerate(results):
         if result is None and materialize_grads:
+            if _is_edge(wanted[index]):
+                raise RuntimeError(
+                    "materialize_grads cannot be used when the given input is a GradientEdge: "
+                    f"nothing has come to the one at index {index}, and it has no tensor to tell "
+                    "what zeros would be"
+                )
             shape, dtype = targets[index][0].metadata_of(targets[index][1])
             results[index] = Variable.wrap(np.zeros(shape, dtype), LEAF if create_graph else None)
         elif result is None and not allow_unused:

@@ -196,7 +196,7 @@ class Batched(np.ndarray[Any, Any]):
     def nonzero(self) -> NoReturn:
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
-            "to vmap over nonzero"
+            "to vmap over aten::nonzero"
         )
 
     def __bool__(self) -> NoReturn:
@@ -210,7 +210,7 @@ class Batched(np.ndarray[Any, Any]):
 def unbatched(what: str) -> NotImplementedError:
     """The error for what vmap cannot do with a batch."""
     return NotImplementedError(
-        f"vmap: {what} is not supported inside of vmap: it would see one example for all"
+        f"Batching rule not implemented for {what}: inside of vmap it would see one example for all"
     )
 
 

@@ -7,8 +7,11 @@ state is local to the pass: passes may nest, and run in several threads over sha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import partial
+from heapq import heapify, heappop, heappush
+from itertools import count
 from math import inf
 from typing import TypeAlias
 
@@ -52,7 +55,7 @@ def run_backward(
             "graph that it is part of?"
         )
     reading = (Tensors if on_tensors(create_graph) else Arrays)(needed, captured, depth)
-    reading.order, reading.keep_graph = order, keep_graph
+    reading.order, reading.keep_graph, reading.accumulates = order, keep_graph, accumulate
     for root, grad in roots:
         reading.deliver(root, grad, None)
     walk = partial(_walk, order, reading, create_graph, None if keep_graph else Freed(by))
@@ -140,7 +143,27 @@ def topological_order(roots: Iterable[Node]) -> list[Node]:
             elif child not in turn:
                 turn[child] = child.seq
                 stack.append(child)
+    if Node.renumbered:
+        return _by_dependencies(turn)
     return sorted(turn, key=turn.__getitem__, reverse=True)
+
+
+def _by_dependencies(nodes: Collection[Node]) -> list[Node]:
+    """The order of `nodes` where sequence numbers are the user's: always the highest of those whose
+    consumers have all run."""
+    waiting = Counter(edge[0] for node in nodes for edge in node.next if edge is not None)
+    found = count()  # settles ties
+    ready = [(-node._sequence_nr(), next(found), node) for node in nodes if not waiting[node]]
+    heapify(ready)
+    order = []
+    while ready:
+        *_, node = heappop(ready)
+        order.append(node)
+        for child in [edge[0] for edge in node.next if edge is not None]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                heappush(ready, (-child._sequence_nr(), next(found), child))
+    return order
 
 
 def leading_to(targets: Captured, order: list[Node], accumulate: bool) -> set[Node]:

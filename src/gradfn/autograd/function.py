@@ -6,6 +6,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,8 +20,11 @@ from .grad_mode import GRAD, ModeChange, get_mode, set_mode
 from .inplace import ViewKind, rebase
 from .memory import tick
 from .node import Error, Freed, Metadata, Node
-from .saved import SavedTensor
+from .saved import SavedNone, SavedTensor
 from .variable import LEAF, Variable
+
+# Whether a transform of `gradfn.func` is running the user's function here.
+within_transform: ContextVar[bool] = ContextVar("gradfn_within_transform", default=False)
 
 
 class FunctionCtx:
@@ -80,7 +84,7 @@ class BackwardCFunction(FunctionCtx, Node):
     metas: list[Metadata | None]  # None for outputs that are no tensors
     _arguments: list[int | None]  # for each argument of `forward`, the number of its edge
     _inputs: list[Metadata]
-    _saved: list[SavedTensor | None] | None
+    _saved: list[SavedTensor] | None
 
     def __repr__(self) -> str:
         return f"<{self.__module__}.{self.name()} object at {id(self):#x}>"
@@ -103,7 +107,7 @@ class BackwardCFunction(FunctionCtx, Node):
             self.status.node(self)
         if self._saved is None:
             return self.to_save
-        return tuple(None if s is None else s.unpack(self) for s in self._saved)
+        return tuple(s.unpack(self) for s in self._saved)
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -113,7 +117,9 @@ class BackwardCFunction(FunctionCtx, Node):
         return self.saved_tensors
 
     @property
-    def _raw_saved_tensors(self) -> tuple[SavedTensor | None, ...]:
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        if self.status is not None:
+            self.status.node(self)
         return tuple(self._saved or ())
 
     @property
@@ -130,18 +136,18 @@ class BackwardCFunction(FunctionCtx, Node):
 
     def saved(self) -> dict[str, Any]:
         """The saved tensors, as the lens lists them."""
-        return {f"tensor {i}": s.array for i, s in enumerate(self._saved or []) if s is not None}
+        saved = enumerate(self._saved or [])
+        return {f"tensor {i}": s.array for i, s in saved if not isinstance(s, SavedNone)}
 
     def pack(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
         for saved in self._saved or ():
-            if saved is not None:
+            if not isinstance(saved, SavedNone):
                 saved.register_hooks(pack, unpack)
 
     def release(self, freed: Freed) -> None:
         if self._saved:
             for saved in self._saved:
-                if saved is not None:
-                    saved.free(freed)
+                saved.free(freed)
             self.status = freed
 
     def backward(self, grad: Any) -> tuple[Any, ...]:
@@ -301,6 +307,8 @@ class Function(metaclass=FunctionMeta):
         """Run `forward` and record it."""
         separate = cls.setup_context is not Function.setup_context
         given_by_name = kwargs
+        if not separate and within_transform.get():
+            raise RuntimeError(_NO_SETUP)
         if separate:
             args = _with_defaults(cls.forward, args, kwargs)
             kwargs = {}
@@ -444,10 +452,10 @@ def _alias(output: Any, as_view: bool) -> Any:
 
 def _save(ctx: BackwardCFunction, wrapped: list[Any]) -> None:
     """Turn what `save_for_backward` was given into saved tensors."""
-    saved: list[SavedTensor | None] = []
+    saved: list[SavedTensor] = []
     for index, tensor in enumerate(ctx.to_save):
         if tensor is None:
-            saved.append(None)
+            saved.append(SavedNone())
             continue
         number = next((i for i, t in enumerate(wrapped) if t is tensor), None)
         if number is not None and tensor._edge is not None and tensor._edge[0] is ctx:

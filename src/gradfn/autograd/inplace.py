@@ -17,7 +17,7 @@ from .. import dtypes
 from ..raw.strided import Geometry, geometry, strided_scatter, strided_view
 from .grad_mode import Mode
 from .node import Array, Error, Freed, Node, accumulate_edge
-from .variable import LEAF
+from .variable import LEAF, Variable
 
 
 class ViewKind(Enum):
@@ -47,6 +47,11 @@ def check_target(target: Any, name: str, mode: Mode, recorded: bool) -> None:
                 f"{name} would overwrite a value that its gradient belongs to. Do it under "
                 "no_grad(), or use the out-of-place form."
             )
+    check_writable(target, mode)
+
+
+def check_writable(target: Any, mode: Mode) -> None:
+    """Refuse to write to a tensor that was made in inference mode, outside of it."""
     if target._inference and not mode.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make "
@@ -196,11 +201,23 @@ class CopySlices(Node):
 
     def backward_tensors(self, grad: Any) -> tuple[Any, ...]:
         written = grad._view_of(self.geometry)
+        view = self._written_view()
+        if view is not None:
+            self.node.notes()["written"] = ref(view)
         others = list(self.node.backward_tensors(self._given(written.clone())))
         old = others.pop(self.position)
         if old is None:
             old = written.detach().new_zeros(written.shape)
-        return (grad._scatter_at(old.expand(written.shape), self.geometry), *others)
+        elif old.shape != written.shape:
+            old = old.expand(written.shape)
+        return (grad._scatter_at(old, self.geometry), *others)
+
+    def _written_view(self) -> Node | None:
+        """A node of the slice after the write, which is what the node knows as its result; None
+        where nothing is recorded. The node must not keep it alive: it leads back here."""
+        base = Variable.wrap(np.empty(self.shape, self.dtype), (self, 0))
+        view: Node | None = base._view_of(self.geometry).grad_fn
+        return view
 
     def release(self, freed: Freed) -> None:
         self.node.release(freed)

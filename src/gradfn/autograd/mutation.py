@@ -45,6 +45,12 @@ class SavedCopies:
         )
         return self.cloned[handle] if handle in self.cloned else self.original[handle]
 
+    def clear(self) -> None:
+        """Let go of everything: the context is over."""
+        self.tid_to_weakhandle.clear()
+        self.original.clear()
+        self.cloned.clear()
+
     def before_write(self, memory: Memory) -> None:
         """Copy what is saved of `memory`, which is about to be written to."""
         for handle, tensor in list(self.original.items()):
@@ -73,7 +79,7 @@ class allow_mutation_on_saved_tensors:  # noqa: N801 - PyTorch's name
         mode = get_mode()
         if mode.copies is not None:
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-        copies = SavedCopies()
+        self._copies = copies = SavedCopies()
         hooks = (*mode.saved_hooks, (copies.pack, copies.unpack))
         self._change = ModeChange(copies=copies, saved_hooks=hooks)
         self._change.__enter__()
@@ -81,3 +87,4 @@ class allow_mutation_on_saved_tensors:  # noqa: N801 - PyTorch's name
 
     def __exit__(self, *exc: object) -> None:
         self._change.__exit__()
+        self._copies.clear()

@@ -62,6 +62,7 @@ class Node:
     status: Status | None
     extra: dict[str, Any] | None
 
+    renumbered: ClassVar[bool] = False  # whether a sequence number was ever set by hand
     outputs: ClassVar[int] = 1  # 0: as many as `metas` says; the gradient is then a list
     selective: ClassVar[bool] = True  # gives no gradient where none is wanted
     saved_inputs: ClassVar[dict[str, int | None]] = {}  # name -> index of its edge, if any
@@ -113,10 +114,8 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user's own notes on this node."""
-        if self.extra is None:
-            self.extra = {}
-        notes: dict[Any, Any] = self.extra.setdefault("metadata", {})
-        return notes
+        found: dict[Any, Any] = self.notes().setdefault("metadata", {})
+        return found
 
     def name(self) -> str:
         """The node's name, as PyTorch gives it."""
@@ -135,10 +134,14 @@ class Node:
         return [self.metadata_of(nr) for nr in range(self.outputs_now())]
 
     def _sequence_nr(self) -> int:
-        return self.seq
+        given: int | None = None if self.extra is None else self.extra.get("sequence_nr")
+        return self.seq if given is None else given
 
     def _set_sequence_nr(self, number: int) -> None:
-        self.seq = number
+        """Let this node run before those of lower number, once what was made of its results has
+        run."""
+        self.notes()["sequence_nr"] = number
+        Node.renumbered = True
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_inputs, grad_outputs)`` after this node has run; what it returns, a tuple
@@ -155,11 +158,22 @@ class Node:
             self.hooks = NodeHooks()
         return self.hooks
 
-    def remember_stack(self) -> None:
-        """Keep the whole stack of the forward call (anomaly mode)."""
+    def notes(self) -> dict[str, Any]:
+        """What is rarely kept with a node, made on first demand."""
         if self.extra is None:
             self.extra = {}
-        self.extra["stack"] = traceback.extract_stack(user_frame(2))
+        return self.extra
+
+    def remember_stack(self) -> None:
+        """Keep the whole stack of the forward call (anomaly mode)."""
+        self.notes()["stack"] = traceback.extract_stack(user_frame(2))
+
+    def result_edge(self, output_nr: int) -> tuple[Node, int]:
+        """The edge of a result: where that was written into a view, the view's newest one."""
+        view: Node | None = None
+        if self.extra is not None and "written" in self.extra:
+            view = self.extra["written"]()
+        return (self, output_nr) if view is None else (view, 0)
 
     def pack(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
         """Replace the saved tensors by what `pack` makes of them, until `unpack` is asked."""
@@ -221,9 +235,18 @@ def stale(
 accumulation = threading.Lock()
 
 
-# What `getrefcount` counts in `AccumulateGrad.backward` for a gradient that only the pass holds:
-# the engine's variable, the parameter, and the argument of `getrefcount` itself.
-_UNSHARED = 3
+def _references(grad: Any) -> int:
+    return getrefcount(grad)
+
+
+def _references_when_unshared() -> int:
+    """What `getrefcount` counts in `AccumulateGrad.backward` for a gradient that only the engine's
+    variable holds. It differs between versions of Python, so that it is measured."""
+    grad = np.empty(0)
+    return _references(grad)
+
+
+_UNSHARED = _references_when_unshared()
 
 
 class Error(Node):
@@ -264,9 +287,10 @@ class AccumulateGrad(Node):
         return 2**64 - 1  # PyTorch gives leaves the highest priority
 
     def backward(self, grad: Any) -> tuple[Any, ...]:
+        unshared = getrefcount(grad) <= _UNSHARED
         if self._wanted():
             with accumulation:
-                self.variable.accumulate(grad, getrefcount(grad) <= _UNSHARED)
+                self.variable.accumulate(grad, unshared)
         self._after()
         return ()
 

@@ -36,6 +36,7 @@ class Arrays:
         self.number = _numbers()
         self.order: list[Node] = []
         self.keep_graph = False
+        self.accumulates = True
         self.arrived: dict[Node, Any] = {}  # by node; a list where it has several outputs
         self.summed: set[Edge] = set()  # edges whose buffer the pass itself has made
         self.callbacks: list[Callable[[], object]] = []  # to call when the pass is over

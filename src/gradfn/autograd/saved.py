@@ -40,7 +40,9 @@ class SavedTensor:
         self.packed: Any = None
         self.freed: Freed | None = None
 
-    def register_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+    def register_hooks(
+        self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any] | None = None
+    ) -> None:
         """Replace the value by ``pack(value)`` now; ``unpack`` gives it back when it is needed."""
         if self.unpack_hook is not None:
             raise RuntimeError(
@@ -50,7 +52,10 @@ class SavedTensor:
         if self.freed is not None:
             self.freed.node(Node())
         if not callable(pack) or not callable(unpack):
-            raise TypeError("register_hooks expects two callables, pack and unpack")
+            raise TypeError(
+                "register_hooks(): incompatible function arguments: it takes two functions, pack "
+                f"and unpack, and got {type(pack).__name__} and {type(unpack).__name__}"
+            )
         version = self.memory.version
         assert self.array is not None
         with ModeChange(grad=False):
@@ -94,7 +99,7 @@ class SavedTensor:
         """A tensor with the place in the graph that the saved one had."""
         edge = self.edge
         if self.output_nr is not None and (maker := self.maker()) is not None:
-            edge = maker, self.output_nr
+            edge = maker.result_edge(self.output_nr)
         if edge is not None and isinstance(edge[0], AccumulateGrad):
             leaf = Variable.wrap(array, LEAF, memory)
             leaf._accumulator = ref(edge[0])
@@ -106,3 +111,21 @@ class SavedTensor:
         self.array = self.original = self.packed = self.unpack_hook = None
         self.edge = None
         self.freed = freed
+
+
+class SavedNone(SavedTensor):
+    """What stands for None among the tensors that a custom function saved."""
+
+    def __init__(self) -> None:
+        self.array = None
+
+    def register_hooks(
+        self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any] | None = None
+    ) -> None:
+        raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+
+    def unpack(self, node: Node) -> Any:
+        return None
+
+    def free(self, freed: Freed) -> None:
+        pass

@@ -134,6 +134,14 @@ class Variable:
         return edge[0]
 
     @property
+    def _grad_fn(self) -> Node | None:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+
+    @property
     def output_nr(self) -> int:
         """Which output of `grad_fn` this tensor is."""
         return 0 if self._edge is None else self._edge[1]
@@ -249,6 +257,26 @@ class Variable:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         node, nr = self.edge()
         return node.hooked().tensor.setdefault(nr, HookList()).add(hook)
+
+    @property
+    def _backward_hooks(self) -> Any:
+        """The dictionary of hooks on this tensor's gradient, or None."""
+        if self._edge is None:
+            return self.__dict__.get("_backward_hooks")
+        node, nr = self.edge()
+        return None if node.hooks is None else node.hooks.tensor.get(nr)
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks: Any) -> None:
+        if self._edge is None:
+            self.__dict__["_backward_hooks"] = hooks
+        else:
+            node, nr = self.edge()
+            node.hooked().tensor[nr] = HookList(hooks or {})
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(tensor)`` after a gradient was added to this leaf's `grad`."""

@@ -22,17 +22,18 @@ from ..missing import lacks
 from .version import VERSION
 
 OURS, THEIRS = gradfn.__name__, "torch"
+NAMES = {THEIRS: OURS, "functorch": f"{OURS}._functorch"}
 
 
 class TorchFinder(MetaPathFinder, Loader):
-    """Finds ``torch.x.y`` as ``gradfn.x.y``."""
+    """Finds ``torch.x.y`` as ``gradfn.x.y``, and ``functorch`` with it."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         package, dot, rest = fullname.partition(".")
-        if package == THEIRS:
-            found = find_spec(OURS + dot + rest)
+        if package in NAMES:
+            found = find_spec(NAMES[package] + dot + rest)
             if found is None:
                 raise ModuleNotFoundError(lacks(fullname), name=fullname)
             spec = ModuleSpec(fullname, self, origin=found.origin)
@@ -44,8 +45,10 @@ class TorchFinder(MetaPathFinder, Loader):
         return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(OURS + spec.name.removeprefix(THEIRS))
+        package, dot, rest = spec.name.partition(".")
+        module = import_module(NAMES[package] + dot + rest)
         spec.loader_state = module.__spec__
+        _name_loaded()
         return module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -68,14 +71,18 @@ def install() -> None:
             "gradfn.compat.torch before anything that imports torch, in a fresh process"
         )
     sys.meta_path.insert(0, TorchFinder())
-    # What is loaded already must not be found again: an import puts the module into its package,
-    # where the name may mean a function by now, as `torch.autograd.gradcheck` does.
-    for name, module in list(sys.modules.items()):
-        package, dot, rest = name.partition(".")
-        if package == OURS:
-            sys.modules[THEIRS + dot + rest] = module
+    _name_loaded()
     vars(gradfn)["__version__"] = vars(version)["__version__"] = VERSION
     _rename_classes()
+
+
+def _name_loaded() -> None:
+    """Give what is loaded its other names. It must not be found again: an import puts the module
+    into its package, where the name may mean a function by now, as `torch.autograd.gradcheck`."""
+    for name, module in list(sys.modules.items()):
+        for theirs, ours in NAMES.items():
+            if name == ours or name.startswith(f"{ours}."):
+                sys.modules.setdefault(theirs + name.removeprefix(ours), module)
 
 
 def _rename_classes() -> None:

@@ -23,6 +23,15 @@ class ReduceOp:
     SUM, AVG, PRODUCT, MIN, MAX = "sum", "avg", "product", "min", "max"
 
 
+class ProcessGroup:
+    """A group of processes. There is none: NotImplementedError where one is made."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            "torch.distributed.ProcessGroup is not in gradfn, which runs in one process"
+        )
+
+
 def _alone(name: str) -> Callable[..., NoReturn]:
     def function(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(

@@ -18,10 +18,12 @@ __all__ = ["Dirichlet"]
 
 class _Dirichlet(Function):
     @staticmethod
-    def forward(ctx: Any, concentration: Any) -> Any:
-        x = sample_dirichlet(concentration)
-        ctx.save_for_backward(x, concentration)
-        return x
+    def forward(concentration: Any) -> Any:
+        return sample_dirichlet(concentration)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.save_for_backward(output, *inputs)
 
     @staticmethod
     @once_differentiable

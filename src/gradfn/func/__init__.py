@@ -2,7 +2,7 @@
 
 from .forward import jacfwd, jvp, linearize
 from .mapping import vmap
-from .modules import functional_call, stack_module_state
+from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .mutations import functionalize
 from .reverse import grad, grad_and_value, hessian, jacrev, vjp
 
@@ -16,6 +16,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

@@ -11,8 +11,9 @@ from ..autograd.backward import grad as gradients_of
 from ..autograd.forward_ad import check_size, nested_level
 from ..autograd.grad_mode import enable_grad
 from ..autograd.variable import Variable
-from ..utils._pytree import tree_flatten, tree_map, tree_structure
+from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_structure
 from .levels import (
+    check_real,
     chosen_numbers,
     flat_tensors,
     fresh,
@@ -20,6 +21,7 @@ from .levels import (
     split_aux,
     taken_out,
     tensors_returned,
+    transforming,
     with_leaves,
 )
 from .mapping import vmap
@@ -58,7 +60,8 @@ def jvp(
             dual = primal.view_as(primal)
             level.give(dual, tangent if tangent.dtype == primal.dtype else tangent.to(primal.dtype))
             duals.append(dual)
-        output = func(*rebuilt(duals, spec))
+        with transforming():
+            output = func(*rebuilt(duals, spec))
         output, aux = split_aux(about, output, has_aux)
         outputs, out_spec = tensors_returned(about, output)
         moved = [level.tangent_of(o) for o in outputs]
@@ -116,7 +119,8 @@ def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
     """
     variables = with_leaves(primals, fresh)
     with enable_grad():
-        output = func(*variables)
+        with transforming():
+            output = func(*variables)
         flat, spec = tree_flatten(variables)
         outputs, out_spec = tensors_returned("linearize(f, *primals)", output)
         moving = [o for o in outputs if o.requires_grad]
@@ -180,6 +184,7 @@ def jacfwd(
         chosen = chosen_numbers("jacfwd", argnums, len(args))
         primals = tuple(args[n] for n in chosen)
         flat, spec = _arguments("jacfwd(f, argnums)", "primals", primals)
+        check_real("jacfwd", "inputs", flat)
 
         def of_chosen(*inputs: Any) -> Any:
             every = list(args)
@@ -188,7 +193,8 @@ def jacfwd(
             return func(*every, **kwargs)
 
         def push(basis: Any) -> Any:
-            _, *moved = jvp(of_chosen, primals, basis, has_aux=has_aux)
+            output, *moved = jvp(of_chosen, primals, basis, has_aux=has_aux)
+            check_real("jacfwd", "outputs", tree_leaves(output))
             return tuple(moved)
 
         columns, *aux = vmap(push, randomness=randomness)(rebuilt(_basis(flat), spec))

@@ -8,15 +8,28 @@ of the transform.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..autograd.batching import Vmap, innermost_level
 from ..autograd.forward_ad import carry_tangents
+from ..autograd.function import within_transform
 from ..autograd.grad_mode import enable_grad, get_mode
 from ..autograd.node import AccumulateGrad, Node
 from ..autograd.variable import Variable
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+
+@contextmanager
+def transforming() -> Iterator[None]:
+    """Around the user's function: custom functions must have a `setup_context` within, as they
+    must in PyTorch."""
+    token = within_transform.set(True)
+    try:
+        yield
+    finally:
+        within_transform.reset(token)
 
 
 def with_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
@@ -78,6 +91,16 @@ def is_recorded_outside() -> bool:
             return True
         level = getattr(level, "outer", None)
     return False
+
+
+def check_real(name: str, what: str, tensors: Iterable[Any]) -> None:
+    """Refuse complex `what` ("inputs", "outputs"): a Jacobian has one entry for each real pair."""
+    for number, tensor in enumerate(tensors):
+        if isinstance(tensor, Variable) and tensor._array.dtype.kind == "c":
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened "
+                f"input idx: {number}"
+            )
 
 
 def flat_tensors(tree: Any, refuse: Callable[[Any], Exception]) -> tuple[list[Any], Any]:

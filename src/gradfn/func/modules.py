@@ -91,3 +91,18 @@ def _stacked(tensors: list[Any]) -> Any:
         )
     made = stack([t.detach() for t in tensors])
     return made.requires_grad_(wanted == {True})
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """`root`, with all batch normalisation below it told to keep no running statistics, in place:
+    they could not be written to for each example inside of vmap.
+
+    PyTorch's `torch.func.replace_all_batch_norm_modules_`.
+    """
+    from ..nn.modules.batchnorm import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

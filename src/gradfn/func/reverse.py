@@ -13,6 +13,7 @@ from ..autograd.variable import Variable
 from ..ops.joining import cat
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map
 from .levels import (
+    check_real,
     chosen_numbers,
     depends_outside,
     flat_tensors,
@@ -22,6 +23,7 @@ from .levels import (
     split_aux,
     taken_out,
     tensors_returned,
+    transforming,
     with_leaves,
 )
 from .mapping import vmap
@@ -66,7 +68,7 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
     def both(*args: Any, **kwargs: Any) -> Any:
         about = "grad_and_value(f)(*args)"
         args, chosen = _variables(about, args, argnums)
-        with enable_grad():
+        with enable_grad(), transforming():
             output, aux = split_aux(about, func(*args, **kwargs), has_aux)
         _check_scalar(output)
         variables = [v for v in tree_leaves(chosen) if isinstance(v, Variable)]
@@ -97,7 +99,7 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
         primals,
         lambda leaf: RuntimeError(f"{about}: Expected all primals to be Tensors, got {type(leaf)}"),
     )
-    with enable_grad():
+    with enable_grad(), transforming():
         output, aux = split_aux(about, func(*primals), has_aux)
     outputs, out_spec = tensors_returned(about, output)
 
@@ -211,7 +213,9 @@ def jacrev(
                 every[n] = value
             return func(*every, **kwargs)
 
+        check_real("jacrev", "inputs", tree_leaves([args[n] for n in chosen]))
         output, pull, *aux = vjp(of_chosen, *(args[n] for n in chosen), has_aux=has_aux)
+        check_real("jacrev", "outputs", tree_leaves(output))
         blocks = _rows(output, pull, [args[n] for n in chosen], chunk_size)
         single = isinstance(argnums, int)
         result = tree_map(lambda b: b[0] if single else b, blocks, is_leaf=_is_block)

@@ -83,7 +83,7 @@ def multi_head_attention_forward(
     p = dropout_p if training else 0.0
     if need_weights:
         output, shares = _with_weights(q, k, v, attn_mask, p)
-        output = output.transpose(0, 1).contiguous().view(length * n, width)
+        output = output.transpose(0, 1).reshape(length * n, width)
         output = linear(output, out_proj_weight, out_proj_bias).view(length, n, -1)
         shares = shares.view(n, num_heads, length, k.size(1))
         shares = shares.mean(1) if average_attn_weights else shares

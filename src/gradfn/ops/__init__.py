@@ -21,6 +21,7 @@ from .arithmetic import div_mode
 from .aten import aten
 from .attention import *
 from .attention import safe_softmax
+from .calculus import *
 from .classification import *
 from .classification import label_counts, nll_loss_backward
 from .classification import nll_of as nll_loss
@@ -39,7 +40,6 @@ from .decompositions import (
     linalg_eigh,
     linalg_lu,
     linalg_lu_factor_ex,
-    linalg_matrix_exp,
     linalg_qr,
     linalg_svd,
 )
@@ -78,6 +78,7 @@ from .loss import *
 from .loss import binary_cross_entropy_backward
 from .matrix_functions import *
 from .matrix_functions import cross_of as linalg_cross
+from .matrix_functions import linalg_matrix_exp
 from .normalization import *
 from .norms import *
 from .norms import vector_norm
@@ -121,6 +122,7 @@ from .special import (
     special_zeta,
 )
 from .splitting import *
+from .statistics import *
 from .transcendental import *
 from .view_copies import *
 from .views import *

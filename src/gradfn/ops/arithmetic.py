@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, raw
+from ..autograd.variable import Variable
 from .declare import op, variant
 from .emit import inplace
 from .formulas import constant, no_derivative
@@ -20,6 +21,10 @@ __all__ = [
     "divide",
     "floor_divide",
     "fmod",
+    "gcd",
+    "gcd_",
+    "lcm",
+    "lcm_",
     "lerp",
     "mul",
     "multiply",
@@ -89,8 +94,12 @@ rsub_scalar = op(
 
 
 def _check_alpha(alpha: Any, *operands: Any) -> None:
-    """`alpha` must be of no higher a category than the result."""
-    number = alpha.item() if isinstance(alpha, np.generic) else alpha
+    """`alpha` must be a number of no higher a category than the result."""
+    number = alpha
+    if isinstance(alpha, Variable) and not alpha._array.ndim and alpha._edge is None:
+        number = alpha._array.item()
+    elif isinstance(alpha, np.generic):
+        number = alpha.item()
     kind = SCALARS.get(number.__class__)
     if kind is None:
         raise TypeError(f"argument 'alpha' must be Number, not {type(alpha).__name__}")
@@ -406,9 +415,25 @@ addcdiv = op(
     tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)).conj(),
     doc="``input + value * tensor1 / tensor2``, elementwise. Raises RuntimeError for integers.",
 )
+gcd = op(
+    "gcd(self, other: Tensor)",
+    kernel=raw.gcd,
+    promote="number",
+    numbers=False,
+    refuses="bfc",
+    doc="The greatest common divisor of integers, elementwise.",
+)
+lcm = op(
+    "lcm(self, other: Tensor)",
+    kernel=raw.lcm,
+    promote="number",
+    numbers=False,
+    refuses="bfc",
+    doc="The least common multiple of integers, elementwise.",
+)
 
 mul_, true_divide_, floor_divide_, neg_ = map(inplace, (mul, true_divide, floor_divide, neg))
-addcmul_, addcdiv_ = map(inplace, (addcmul, addcdiv))
+addcmul_, addcdiv_, gcd_, lcm_ = map(inplace, (addcmul, addcdiv, gcd, lcm))
 
 divide, divide_ = div, div_
 multiply, multiply_ = mul, mul_
@@ -417,6 +442,6 @@ negative, negative_ = neg, neg_
 
 METHODS = """
     add add_ addcdiv addcdiv_ addcmul addcmul_ div div_ divide divide_ floor_divide floor_divide_
-    fmod fmod_ lerp lerp_ mul mul_ multiply multiply_ neg neg_ negative negative_ positive remainder
-    remainder_ sub sub_ subtract subtract_ true_divide true_divide_
+    fmod fmod_ gcd gcd_ lcm lcm_ lerp lerp_ mul mul_ multiply multiply_ neg neg_ negative negative_
+    positive remainder remainder_ sub sub_ subtract subtract_ true_divide true_divide_
 """

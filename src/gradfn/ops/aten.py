@@ -15,6 +15,9 @@ class Overloads:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def __repr__(self) -> str:
+        return f"aten.{self.name}"
+
     def __getattr__(self, overload: str) -> Callable[..., Any]:
         """The row ``name.overload``; where there is none, the plain row of that name."""
         if overload.startswith("__"):

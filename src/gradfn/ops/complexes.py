@@ -8,6 +8,7 @@ from .. import raw
 from .checking import checked
 from .declare import op, variant
 from .emit import inplace
+from .out import with_out
 
 __all__ = [
     "angle",
@@ -38,6 +39,7 @@ def conj(input: Any) -> Any:
     return conj_complex(input) if input._array.dtype.kind == "c" else input
 
 
+@with_out
 @checked
 def conj_physical(input: Any) -> Any:
     """`conj`, recorded under its own name."""

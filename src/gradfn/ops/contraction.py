@@ -11,11 +11,13 @@ from ..autograd.variable import Variable
 from ..raw.numbers import c_type
 from ..shapes import wrap_dim
 from .checking import checked
+from .out import with_out
 from .products import dot, mm
 
 __all__ = ["chain_matmul", "inner", "tensordot"]
 
 
+@with_out
 @checked
 def inner(input: Any, other: Any) -> Any:
     """The sums of products over the last dimension of both, as `torch.inner`.
@@ -36,6 +38,7 @@ def inner(input: Any, other: Any) -> Any:
     return tensordot(input, other, ([-1], [-1]))
 
 
+@with_out
 @checked
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """The sums of products over pairs of dimensions, as `torch.tensordot`.
@@ -97,6 +100,7 @@ def _contracted(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
     return [wrap_dim(i, a.ndim) for i in left], [wrap_dim(j, b.ndim) for j in right]
 
 
+@with_out
 def multi_dot(tensors: Sequence[Any]) -> Any:
     """The product of two or more matrices in the order of least work, as `torch.linalg.multi_dot`.
 

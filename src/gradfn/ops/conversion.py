@@ -6,6 +6,7 @@ import builtins
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import dtypes, raw
+from ..autograd.batching import is_batched
 from ..autograd.variable import Variable
 from ..device import (
     channels_last,
@@ -54,6 +55,12 @@ def _axes(input: Tensor, wanted: memory_format | None) -> tuple[builtins.int, ..
         return None
     if wanted is contiguous_format:
         return tuple(range(ndim))
+    if is_batched(input._array):
+        raise RuntimeError(
+            "NYI: querying is_contiguous inside of vmap for memory_format other than "
+            "torch.contiguous_format: clone() is only supported with memory_format "
+            f"torch.preserve_format or torch.contiguous_format (got {wanted})"
+        )
     rank = {channels_last: 4, channels_last_3d: 5}[wanted]
     if ndim != rank:
         raise RuntimeError(

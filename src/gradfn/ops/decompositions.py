@@ -18,11 +18,12 @@ from ..raw.matrices import check_info, check_square
 from . import return_types
 from .checking import checked
 from .declare import op
+from .out import with_out
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
-__all__ = ["cholesky", "lu", "lu_unpack", "matrix_exp", "qr", "svd"]
+__all__ = ["cholesky", "lu", "lu_unpack", "qr", "svd"]
 
 
 def adjoint_of(matrix: Any) -> Any:
@@ -94,6 +95,7 @@ cholesky = op(
 )
 
 
+@with_out
 def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular L in ``A = L L^H`` for Hermitian positive-definite matrices (..., n, n).
 
@@ -164,6 +166,7 @@ qr_of = op(
 )
 
 
+@with_out
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """``A = Q R`` with orthonormal columns in Q and an upper triangular R.
 
@@ -178,6 +181,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     return qr_of(A, mode)
 
 
+@with_out
 def qr(input: Tensor, some: bool = True) -> Any:
     """`linalg.qr` under its older name: ``mode="complete"`` where not `some`.
 
@@ -258,6 +262,7 @@ linalg_svd_of = op(
 )
 
 
+@with_out
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """``A = U diag(S) Vh`` with orthonormal columns in U and rows in Vh, S from the largest down.
 
@@ -273,6 +278,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     return linalg_svd_of(A, full_matrices, driver=driver)
 
 
+@with_out
 @checked
 def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values of matrices, from the largest down, as `torch.linalg.svdvals`.
@@ -286,6 +292,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     return linalg_svd_of(A, False, vectors, driver=driver)[1]  # type: ignore[no-any-return]
 
 
+@with_out
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """`linalg.svd` under its older name, with V instead of its adjoint.
 
@@ -338,6 +345,7 @@ linalg_eigh = op(
 )
 
 
+@with_out
 def linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of Hermitian matrices, from the smallest up, as `torch.linalg.eigvalsh`.
 
@@ -383,6 +391,7 @@ linalg_eig = op(
 )
 
 
+@with_out
 @checked
 def linalg_eigvals(input: Tensor) -> Tensor:
     """The complex eigenvalues of matrices, as `torch.linalg.eigvals`.
@@ -487,6 +496,7 @@ lu_unpack = op(
 )
 
 
+@with_out
 def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """L and U of ``A = P L U`` in one matrix, and P as row exchanges counted from 1.
 
@@ -512,30 +522,4 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     return return_types.lu_with_info((LU, pivots, info)) if get_infos else (LU, pivots)
 
 
-def _matrix_exp_gradient(F: Any, g: Any, self: Any) -> Any:
-    """The upper right block of the exponential of ``[[A^H, g], [0, A^H]]``."""
-    A = adjoint_of(self)
-    size = A.shape[-1]
-    top, bottom = F.cat([A, g], -1), F.cat([F.zeros_like(A), A], -1)
-    both = F.linalg_matrix_exp(F.cat([top, bottom], -2))
-    return columns_from(F, F.slice_dim(both, -2, 0, size), size, 2 * size)
-
-
-linalg_matrix_exp = op(
-    "linalg_matrix_exp(self)",
-    kernel=raw.linalg_matrix_exp,
-    self=_matrix_exp_gradient,
-    tangent=lambda F, self, self_t: _matrix_exp_gradient(F, self_t, adjoint_of(self)),
-    doc="""The matrix exponential ``sum of A^k / k!`` of matrices (..., n, n).
-
-    As `torch.linalg.matrix_exp`.
-
-    >>> import gradfn
-    >>> gradfn.linalg.matrix_exp(gradfn.zeros(2, 2))
-    tensor([[1., 0.],
-            [0., 1.]])
-    """,
-)
-matrix_exp = linalg_matrix_exp
-
-METHODS = "cholesky lu matrix_exp qr svd"
+METHODS = "cholesky lu qr svd"

@@ -92,18 +92,19 @@ def binary(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def public_signature(operator: Operator) -> inspect.Signature:
-    """The signature as declared, with PyTorch's `input` for `self`."""
+    """The signature as declared, with PyTorch's `input` for `self`, and its `out`."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                word(p),
-                kinds[p.keyword_only],
-                default=inspect.Parameter.empty if p.default is None else _Source(p.default),
-            )
-            for p in operator.parameters
-        ]
-    )
+    known = [
+        inspect.Parameter(
+            word(p),
+            kinds[p.keyword_only],
+            default=inspect.Parameter.empty if p.default is None else _Source(p.default),
+        )
+        for p in operator.parameters
+    ]
+    if takes_out(operator):
+        known.append(inspect.Parameter("out", kinds[1], default=None))
+    return inspect.Signature(known)
 
 
 class _Source(str):
@@ -137,7 +138,8 @@ def emit(
         SCALARS=runtime.SCALARS,
         NUMBERS=runtime.NUMBERS,
         ndarray=np.ndarray,
-        generic=np.generic,
+        WRAPPED=(np.generic, Variable),
+        unwrapped=runtime.unwrapped_number,
         get_mode=get_mode,
         getframe=_getframe,
         user_frame=user_frame,
@@ -269,9 +271,11 @@ def _read_arguments(operator: Operator) -> list[str]:
 
 
 def _plain_numbers(operator: Operator) -> list[str]:
-    """Python's numbers for NumPy's among the plain arguments."""
+    """Python's numbers for NumPy's, and 0-d tensors, among the plain arguments."""
     names = [p.name for p in operator.parameters if p.kind == PLAIN and p.name in FACTORS]
-    return [f"        if isinstance({n}, generic): {n} = {n}.item()" for n in names]
+    return [
+        f"        if isinstance({n}, WRAPPED): {n} = unwrapped(OPERATOR, {n!r}, {n})" for n in names
+    ]
 
 
 def _read_number(test: str, name: str, i: int) -> list[str]:
@@ -363,6 +367,7 @@ def _finish(operator: Operator, kind: str) -> list[str]:
     if operator.every_formula():
         casts = any(p.name == "dtype" for p in operator.parameters)  # maybe to integers
         wanted = _any_edge(operator) + " and differentiable(r)" * (casts and single)
+        wanted += " and not input._inference" * operator.view
         lines.append(f"    if mode.grad and {wanted}:")
         if operator.view and not single and not operator.listed:
             raise TypeError(f"{operator}: views with named results are not supported")

@@ -238,8 +238,8 @@ def max(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) ->
     >>> gradfn.max(gradfn.tensor([1.0, 3.0]), 0).indices
     tensor(1)
     """
-    if dim is UNSET and not (keepdim or names):
-        return max_all(input)
+    if dim is UNSET and not keepdim and names.keys() <= {"out"}:
+        return max_all(input, **names)
     return _along_or_pairwise(max_dim, maximum, input, dim, keepdim, names)
 
 
@@ -252,8 +252,8 @@ def min(input: Tensor, dim: Any = UNSET, keepdim: bool = False, **names: Any) ->
     >>> gradfn.min(gradfn.tensor([1.0, 3.0]), 0).indices
     tensor(0)
     """
-    if dim is UNSET and not (keepdim or names):
-        return min_all(input)
+    if dim is UNSET and not keepdim and names.keys() <= {"out"}:
+        return min_all(input, **names)
     return _along_or_pairwise(min_dim, minimum, input, dim, keepdim, names)
 
 
@@ -263,10 +263,10 @@ def _along_or_pairwise(
     other = names.pop("other", dim)
     if not isinstance(other, Variable):
         return along(input, dim, keepdim, **names)
-    if keepdim or names:
+    if keepdim or names.keys() - {"out"}:
         name = along.operator.name
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not Tensor")
-    return pairwise(input, other)
+    return pairwise(input, other, **names)
 
 
 def median(input: Tensor, dim: int = UNSET, keepdim: bool = False, **names: Any) -> Any:

@@ -17,6 +17,7 @@ from .checking import checked
 from .complexes import conj, conj_physical
 from .conversion import to
 from .declare import op
+from .out import with_out
 from .padding import constant_pad_nd
 from .shaping import roll
 from .windows import slice_dim
@@ -185,6 +186,7 @@ def _to_real(
     return fft_c2r(input, (dim,), _normalization(norm, forward), size)
 
 
+@with_out
 @checked
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The sums of ``x[j] * exp(-2j pi j k / n)`` along `dim`, as `torch.fft.fft`.
@@ -199,6 +201,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     return _from_complex("fft", input, n, dim, norm, True)
 
 
+@with_out
 @checked
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `fft`, divided by n unless `norm` says otherwise, as `torch.fft.ifft`.
@@ -210,6 +213,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _from_complex("ifft", input, n, dim, norm, False)
 
 
+@with_out
 @checked
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """`fft` of a real input, of which only the first ``n // 2 + 1`` are kept: they tell the rest.
@@ -223,6 +227,7 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _from_real("rfft", input, n, dim, norm, True)
 
 
+@with_out
 @checked
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `rfft`, of size `n`, by default even, as `torch.fft.irfft`.
@@ -234,6 +239,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return _to_real("irfft", input, n, dim, norm, False)
 
 
+@with_out
 @checked
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """`fft` of what is Hermitian and has a real transform, from its first half.
@@ -247,6 +253,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _to_real("hfft", input, n, dim, norm, True)
 
 
+@with_out
 @checked
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `hfft`, as `torch.fft.ihfft`.
@@ -317,6 +324,7 @@ def _to_real_n(
     return fft_c2r(conj(input), (dims[-1],), scale, size)
 
 
+@with_out
 @checked
 def fftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`fft` over several dimensions, by default all, trimmed or padded to sizes `s`.
@@ -331,12 +339,14 @@ def fftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = Non
     return _from_complex_n(input, s, dim, norm, True)
 
 
+@with_out
 @checked
 def ifftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `fftn`, as `torch.fft.ifftn`."""
     return _from_complex_n(input, s, dim, norm, False)
 
 
+@with_out
 @checked
 def rfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`fftn` of a real input, of which half of the last dimension is kept, as `torch.fft.rfftn`."""
@@ -346,18 +356,21 @@ def rfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = No
     return fft_r2c(_resized(input, dims, sizes), tuple(dims), _normalization(norm, True), True)
 
 
+@with_out
 @checked
 def irfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `rfftn`, whose last size is by default even, as `torch.fft.irfftn`."""
     return _to_real_n("irfftn", input, s, dim, norm, False)
 
 
+@with_out
 @checked
 def hfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`hfft` over the last dimension and `fft` over the others, as `torch.fft.hfftn`."""
     return _to_real_n("hfftn", input, s, dim, norm, True)
 
 
+@with_out
 @checked
 def ihfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`, as `torch.fft.ihfftn`."""
@@ -374,36 +387,42 @@ def ihfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = N
 LAST_TWO = (-2, -1)
 
 
+@with_out
 @checked
 def fft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`fftn` over two dimensions, as `torch.fft.fft2`."""
     return fftn(input, s, dim, norm)
 
 
+@with_out
 @checked
 def ifft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`ifftn` over two dimensions, as `torch.fft.ifft2`."""
     return ifftn(input, s, dim, norm)
 
 
+@with_out
 @checked
 def rfft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`rfftn` over two dimensions, as `torch.fft.rfft2`."""
     return rfftn(input, s, dim, norm)
 
 
+@with_out
 @checked
 def irfft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`irfftn` over two dimensions, as `torch.fft.irfft2`."""
     return irfftn(input, s, dim, norm)
 
 
+@with_out
 @checked
 def hfft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`hfftn` over two dimensions, as `torch.fft.hfft2`."""
     return hfftn(input, s, dim, norm)
 
 
+@with_out
 @checked
 def ihfft2(input: Tensor, s: Dims = None, dim: Dims = LAST_TWO, norm: str | None = None) -> Tensor:
     """`ihfftn` over two dimensions, as `torch.fft.ihfft2`."""

@@ -135,7 +135,13 @@ def _moved(operator: Operator, given: dict[str, Any], tangents: dict[str, Any], 
     arguments = {p.name: given[p.name] for p in operator.parameters if p.kind == PLAIN}
     from .. import ops
 
-    return tangent_rule(operator)(inputs, tangents, arguments, result, ops)
+    try:
+        return tangent_rule(operator)(inputs, tangents, arguments, result, ops)
+    except NotImplementedError as error:
+        raise NotImplementedError(
+            f"Trying to use forward AD with {operator.name} that does not support it because it "
+            f"has not been implemented yet: {error}"
+        ) from error
 
 
 def _unshared(tangent: Any, given: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from .arithmetic import floor_divide, remainder
 from .checking import checked, row_for
 from .declare import op
 from .emit import inplace
+from .out import with_out
 from .runtime import is_number
 from .scattering import gather
 
@@ -291,6 +292,7 @@ put_, masked_scatter_ = map(inplace, (put, masked_scatter))
 nonzero_at = op("nonzero(self: Tensor)", kernel=raw.nonzero)
 
 
+@with_out
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The positions of the elements that are not zero: one row each, or a tuple of vectors.
 
@@ -407,6 +409,7 @@ sorted_positions = op(
 )
 
 
+@with_out
 def searchsorted(
     sorted_sequence: Tensor,
     input: Any,
@@ -437,6 +440,7 @@ def searchsorted(
     return sorted_positions(sorted_sequence, values, right=after, int32=out_int32)
 
 
+@with_out
 def bucketize(
     input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:

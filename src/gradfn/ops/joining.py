@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import raw
 from ..autograd.variable import Variable
 from .declare import op
+from .out import with_out
 from .views import reshape, unsqueeze
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ stack = op(
 )
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
+def cat(
+    tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out: Any = None
+) -> Tensor:
     """The tensors one after another along dimension `dim`; the other sizes must agree.
 
     The dtype is the promoted one. Empty vectors are skipped. RuntimeError for 0-d tensors and for
@@ -77,7 +80,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> 
         raise TypeError(
             "cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
         )
-    return joined(tensors, dim if axis is None else axis)
+    return joined(tensors, dim if axis is None else axis, out=out)
 
 
 concat = concatenate = cat
@@ -138,12 +141,14 @@ def _nonempty(tensors: Sequence[Any], name: str) -> Sequence[Any]:
     return tensors
 
 
+@with_out
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """The tensors side by side: `cat` along dimension 1, or 0 for vectors."""
     parts = [_at_least_1d(t) for t in _nonempty(tensors, "hstack")]
     return cat(parts, int(parts[0]._array.ndim > 1))
 
 
+@with_out
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """The tensors below one another: `cat` along dimension 0, vectors as rows."""
     return cat([_at_least_2d(t) for t in _nonempty(tensors, "vstack")], 0)
@@ -152,11 +157,13 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
 row_stack = vstack
 
 
+@with_out
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """The tensors behind one another: `cat` along dimension 2."""
     return cat([_at_least_3d(t) for t in _nonempty(tensors, "dstack")], 2)
 
 
+@with_out
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """`hstack` with vectors as columns."""
     columns = [

@@ -1,4 +1,4 @@
-"""Functions of matrices that are made of other operators."""
+"""Functions of matrices; most are made of other operators."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from ..raw.matrices import check_fraction, check_square
 from ..shapes import wrap_dim
 from .checking import checked
 from .declare import op
-from .decompositions import linalg_eigvalsh, linalg_svdvals
+from .decompositions import adjoint_of, columns_from, linalg_eigvalsh, linalg_svdvals
 from .joining import cat
 from .norms import matrix_norm
+from .out import with_out
 from .products import matmul, vdot
 from .scan import cumprod
 from .solvers import linalg_inv, linalg_inv_ex, linalg_solve
 from .views import movedim
 from .windows import narrow
 
-__all__ = ["cross", "matrix_power", "vander"]
+__all__ = ["cross", "matrix_exp", "matrix_power", "vander"]
 
 
+@with_out
 def linalg_tensorsolve(input: Any, other: Any, dims: Sequence[int] | None = None) -> Any:
     """The X in ``tensordot(A, X, X.ndim) = B``, as `torch.linalg.tensorsolve`.
 
@@ -45,6 +47,7 @@ def linalg_tensorsolve(input: Any, other: Any, dims: Sequence[int] | None = None
     return linalg_solve(input.reshape(size, size), other.reshape(size)).reshape(shape)
 
 
+@with_out
 def linalg_tensorinv(input: Any, ind: int = 2) -> Any:
     """The inverse of ``tensordot(A, X, ind)``, as `torch.linalg.tensorinv`.
 
@@ -70,6 +73,7 @@ def _check_square_tensor(input: Any, ind: int, rows: int, word: str) -> None:
         )
 
 
+@with_out
 def matrix_power(input: Any, n: int) -> Any:
     """The n-th powers of matrices (..., m, m), by repeated squares; of the inverse for n < 0.
 
@@ -120,6 +124,7 @@ cross_of = op(
 )
 
 
+@with_out
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """`linalg.cross` along `dim`, by default the first dimension of size 3.
 
@@ -179,6 +184,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     return powers if increasing else powers.flip(1)
 
 
+@with_out
 def linalg_vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sums of ``x.conj() * y`` over `dim`, as `torch.linalg.vecdot`.
 
@@ -202,6 +208,7 @@ def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
     return A.diagonal(offset, dim1, dim2)
 
 
+@with_out
 @checked
 def linalg_cond(input: Any, p: float | str | None = None) -> Any:
     """The condition numbers of matrices: the norm of each times that of its inverse.
@@ -237,6 +244,7 @@ def linalg_cond(input: Any, p: float | str | None = None) -> Any:
     return (size * matrix_norm(inverse, p)).nan_to_num(math.inf, math.inf, -math.inf)
 
 
+@with_out
 @checked
 def linalg_matrix_rank(
     A: Any,
@@ -277,4 +285,30 @@ def linalg_matrix_rank(
     return (values > cutoff.unsqueeze(-1)).sum(-1)
 
 
-METHODS = "cross matrix_power"
+def _matrix_exp_gradient(F: Any, g: Any, self: Any) -> Any:
+    """The upper right block of the exponential of ``[[A^H, g], [0, A^H]]``."""
+    A = adjoint_of(self)
+    size = A.shape[-1]
+    top, bottom = F.cat([A, g], -1), F.cat([F.zeros_like(A), A], -1)
+    both = F.linalg_matrix_exp(F.cat([top, bottom], -2))
+    return columns_from(F, F.slice_dim(both, -2, 0, size), size, 2 * size)
+
+
+linalg_matrix_exp = op(
+    "linalg_matrix_exp(self)",
+    kernel=raw.linalg_matrix_exp,
+    self=_matrix_exp_gradient,
+    tangent=lambda F, self, self_t: _matrix_exp_gradient(F, self_t, adjoint_of(self)),
+    doc="""The matrix exponential ``sum of A^k / k!`` of matrices (..., n, n).
+
+    As `torch.linalg.matrix_exp`.
+
+    >>> import gradfn
+    >>> gradfn.linalg.matrix_exp(gradfn.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """,
+)
+matrix_exp = linalg_matrix_exp
+
+METHODS = "cross matrix_exp matrix_power"

@@ -78,8 +78,11 @@ class OperatorNode(Node):
 
     def unpack_result(self, output_nr: int, array: Array, memory: Memory) -> Any:
         """A saved result as a tensor made by this node."""
-        edge = None if array.dtype.kind in "biu" else (self, output_nr)
+        edge = None if array.dtype.kind in "biu" else self.result_edge(output_nr)
         return self._dual(Variable.wrap(array, edge, memory), array)
+
+    def name(self) -> str:
+        return self.operator.node_name
 
     def check(self, name: str, memory: Memory | list[Memory], array: Any) -> None:
         """Raise where a saved value was written to after it was saved."""
@@ -181,7 +184,7 @@ def _emit(operator: Operator) -> type[OperatorNode]:
     slots += [f"m_{n}" for n in tensors]
     if len(operator.results) != 1:
         slots.append("metas")
-    name = operator.node_name
+    name = operator.node_name.rpartition("::")[2]
     lines = [f"class {name}(OperatorNode):", f"    __slots__ = {tuple(slots)!r}"]
     lines += _backward_lines(operator, saved, tensors_too=False)
     lines += _backward_lines(operator, saved, tensors_too=True)

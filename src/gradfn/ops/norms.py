@@ -15,6 +15,7 @@ from .declare import op
 from .decompositions import linalg_svdvals
 from .emit import inplace
 from .extrema import amax, amin
+from .out import with_out
 
 if TYPE_CHECKING:
     from ..dtypes import dtype as DType
@@ -110,6 +111,7 @@ renorm = op(
 renorm_ = inplace(renorm)
 
 
+@with_out
 def norm(
     input: Tensor,
     p: float | str | None = "fro",
@@ -131,6 +133,7 @@ def norm(
     return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
 
 
+@with_out
 @checked
 def matrix_norm(
     input: Tensor,
@@ -202,6 +205,7 @@ def _matrix_dims(input: Tensor, dim: Any) -> tuple[int, int]:
     return rows, columns
 
 
+@with_out
 @checked
 def linalg_norm(
     input: Tensor,

@@ -1,10 +1,13 @@
 """Names of parameters that are read alike in every operator."""
 
-# Plain arguments that are numbers: NumPy's would change the dtype of results.
+# Plain arguments that are numbers: NumPy's would change the dtype of results, and 0-d tensors are
+# taken for them.
 FACTORS = frozenset(
     {
         "alpha",
         "beta",
+        "correction",
+        "decimals",
         "delta",
         "eps",
         "exponent",
@@ -26,6 +29,7 @@ FACTORS = frozenset(
         "posinf",
         "rcond",
         "scale",
+        "shifts",
         "sigma",
         "start",
         "std",

@@ -83,7 +83,8 @@ def _exponent_of_number_gradient(
     exponent_dtype: Any,
     result: Any,
 ) -> Any:
-    slope = result * raw.log(base).item()
+    complex_ = exponent_dtype.kind == "c"  # a negative base has a logarithm then
+    slope = result * raw.log(base + 0j if complex_ else base).item()
     if base == 0:
         slope = F.where(_not_negative(F, exponent, exponent_dtype), 0, slope)
     return g * slope.conj()

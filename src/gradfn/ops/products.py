@@ -10,6 +10,7 @@ from ..shapes import broadcast_shapes
 from .checking import checked
 from .declare import op
 from .emit import inplace
+from .out import stored, with_out
 from .views import unsafe_view
 
 __all__ = [
@@ -224,7 +225,7 @@ addmm_, addmv_, addr_, addbmm_, baddbmm_ = map(inplace, (addmm, addmv, addr, add
 
 
 @checked
-def matmul(input: Any, other: Any) -> Any:
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """The matrix product, also written ``input @ other``, as `torch.matmul`.
 
     Two vectors give their `dot`, a matrix and a vector `mv`, two matrices `mm`. Otherwise the last
@@ -236,6 +237,8 @@ def matmul(input: Any, other: Any) -> Any:
     >>> (ones(2, 1, 3, 4) @ ones(5, 4, 2)).shape
     torch.Size([2, 5, 3, 2])
     """
+    if out is not None:
+        return stored("matmul", out, matmul(input, other))
     left, right = input._array.ndim, other._array.ndim
     if left == 2 and right == 2:
         return mm(input, other)
@@ -292,6 +295,7 @@ def _batched(input: Any, other: Any) -> Any:
     return unsafe_view(bmm(left, right), shape)
 
 
+@with_out
 @checked
 def outer(input: Any, vec2: Any) -> Any:
     """The products of all pairs of elements of two vectors, as `torch.outer`.
@@ -307,6 +311,7 @@ def outer(input: Any, vec2: Any) -> Any:
     return input.reshape(input.shape[0], 1) * vec2
 
 
+@with_out
 def ger(input: Any, vec2: Any) -> Any:
     """`outer` under its older name."""
     return outer(input, vec2)

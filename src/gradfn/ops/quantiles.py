@@ -13,6 +13,7 @@ from ..creation import full_like
 from ..shapes import broadcast_shapes, wrap_dim
 from .checking import checked
 from .comparison import isnan, logical_not
+from .out import with_out
 from .reducing import times
 from .sorting import sort
 
@@ -25,6 +26,7 @@ _ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "round"}
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
+@with_out
 @checked
 def quantile(
     input: Tensor,
@@ -49,6 +51,7 @@ def quantile(
     return _quantile(input, q, dim, keepdim, interpolation)
 
 
+@with_out
 @checked
 def nanquantile(
     input: Tensor,

@@ -10,6 +10,7 @@ from .. import raw
 from ..raw.reduction import Dims, count
 from .checking import checked
 from .declare import op
+from .out import with_out
 
 if TYPE_CHECKING:
     from ..dtypes import dtype as DType
@@ -269,11 +270,12 @@ def mean(
     >>> gradfn.mean(gradfn.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([1.5000, 3.5000])
     """
-    if dim is UNSET and not (keepdim or names):
-        return mean_all(input, dtype=dtype)
+    if dim is UNSET and not keepdim and names.keys() <= {"out"}:
+        return mean_all(input, dtype=dtype, **names)
     return mean_dim(input, dim, keepdim, dtype=dtype, **names)
 
 
+@with_out
 @checked
 def nanmean(
     input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None

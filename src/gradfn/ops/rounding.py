@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import raw
+from . import return_types
 from .declare import op
 from .emit import inplace
 from .formulas import constant
@@ -21,6 +22,7 @@ __all__ = [
     "floor_",
     "frac",
     "frac_",
+    "frexp",
     "round",
     "round_",
     "sgn",
@@ -160,6 +162,21 @@ def abs_(self: Any) -> Any:
     return inplace(abs)(self)
 
 
+frexp = op(
+    "frexp(self)",
+    kernel=raw.frexp,
+    results=return_types.frexp,
+    self=lambda F, g_mantissa, exponent: g_mantissa / F.exp2(exponent),
+    doc="""The mantissa in [0.5, 1) and the exponent in ``input = mantissa * 2**exponent``.
+
+    Elementwise; the exponents are int32. RuntimeError unless the elements are floating-point.
+
+    >>> import gradfn
+    >>> gradfn.frexp(gradfn.tensor([3.0])).exponent
+    tensor([2], dtype=torch.int32)
+    """,
+)
+
 sign_, sgn_, ceil_, floor_, trunc_ = map(inplace, (sign, sgn, ceil, floor, trunc))
 frac_ = inplace(frac)
 
@@ -167,6 +184,6 @@ absolute, absolute_ = abs, abs_
 fix, fix_ = trunc, trunc_
 
 METHODS = """
-    abs abs_ absolute absolute_ ceil ceil_ fix fix_ floor floor_ frac frac_ round round_ sgn sgn_
-    sign sign_ signbit trunc trunc_
+    abs abs_ absolute absolute_ ceil ceil_ fix fix_ floor floor_ frac frac_ frexp round round_ sgn
+    sgn_ sign sign_ signbit trunc trunc_
 """

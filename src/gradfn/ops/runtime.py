@@ -201,6 +201,13 @@ def wrapped_number(value: Any) -> Any:
     return tensor
 
 
+def unwrapped_number(operator: Operator, name: str, value: Any) -> Any:
+    """The number in a NumPy scalar or a 0-d tensor that no gradient is wanted for."""
+    if isinstance(value, Variable) and (value._array.ndim or value._edge is not None):
+        raise TypeError(f"{operator.name}(): argument '{name}' must be Number, not Tensor")
+    return (value._array if isinstance(value, Variable) else value).item()
+
+
 def wrapped_array(array: Array) -> Any:
     """A NumPy array as a tensor; TypeError where PyTorch has no such dtype."""
     dtypes.from_numpy(array.dtype)

@@ -257,6 +257,8 @@ def normal(
     Raises RuntimeError for a negative std.
     """
     result: Tensor
+    if size is not None:
+        mean, std = (v._array.item() if isinstance(v, Variable) else v for v in (mean, std))
     if isinstance(mean, Variable) and isinstance(std, Variable):
         result = normal_by_both(mean, std, generator=generator)
     elif isinstance(mean, Variable):

@@ -14,6 +14,7 @@ from .comparison import where
 from .declare import op
 from .emit import inplace
 from .formulas import no_derivative
+from .out import with_out
 from .views import expand_size, reshape
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ scatter_value_by = op(
 _scatter_src_by_, _scatter_value_by_ = map(inplace, (scatter_src_by, scatter_value_by))
 
 
+@with_out
 def scatter(
     input: Tensor,
     dim: int,
@@ -145,6 +147,7 @@ def _from_the_front(indices: Tensor, size: int) -> Tensor:
     return where(positions < 0, positions + size, positions)  # type: ignore[no-any-return]
 
 
+@with_out
 @checked
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather` with `input` and `indices` broadcast apart from `dim`; flattened without `dim`."""

@@ -19,6 +19,7 @@ from .declare import op
 from .emit import inplace
 from .indexing import index_select, masked_select
 from .joining import listed_tensors, stack
+from .out import with_out
 from .reduction import sum
 from .view_copies import diagonal_copy
 from .views import expand_size, flatten, reshape, unsafe_view, unsqueeze, view_shape
@@ -119,6 +120,8 @@ rolled = op(
 
 
 def _listed(value: Any) -> tuple[int, ...]:
+    if isinstance(value, Variable):
+        value = value._array.tolist()
     return (value,) if isinstance(value, int) else tuple(value)
 
 
@@ -211,6 +214,7 @@ diag_embed = op(
 )
 
 
+@with_out
 @checked
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A diagonal of a matrix, as a copy; or the matrix with a vector on a diagonal."""
@@ -335,6 +339,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return stack([masked_select(grid, mask) for grid in grids], 1)
 
 
+@with_out
 @checked
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: each element of `input` times all of `other`, as blocks."""

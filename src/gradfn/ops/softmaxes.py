@@ -65,7 +65,12 @@ logsumexp = op(
 
 
 def softmax(
-    input: Tensor, dim: int | None = None, dtype: DType | None = None, *, axis: int | None = None
+    input: Tensor,
+    dim: int | None = None,
+    dtype: DType | None = None,
+    *,
+    axis: int | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """``exp(x) / sum(exp(x))`` along `dim`; `dtype` converts first.
 
@@ -75,11 +80,16 @@ def softmax(
     >>> gradfn.softmax(gradfn.tensor([0.0, 0.0]), 0)
     tensor([0.5000, 0.5000])
     """
-    return softmax_of(input if dtype is None else input.to(dtype), dim, axis=axis)
+    return softmax_of(input if dtype is None else input.to(dtype), dim, axis=axis, out=out)
 
 
 def log_softmax(
-    input: Tensor, dim: int | None = None, dtype: DType | None = None, *, axis: int | None = None
+    input: Tensor,
+    dim: int | None = None,
+    dtype: DType | None = None,
+    *,
+    axis: int | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The logarithm of `softmax`, computed without overflow.
 
@@ -87,7 +97,7 @@ def log_softmax(
     >>> gradfn.log_softmax(gradfn.tensor([0.0, 0.0]), 0)
     tensor([-0.6931, -0.6931])
     """
-    return log_softmax_of(input if dtype is None else input.to(dtype), dim, axis=axis)
+    return log_softmax_of(input if dtype is None else input.to(dtype), dim, axis=axis, out=out)
 
 
 def _implicit_dim(name: str, input: Tensor, dim: int | None) -> int:

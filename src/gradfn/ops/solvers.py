@@ -11,6 +11,7 @@ from ..raw.solvers import SINGULAR, UNSOLVABLE, is_vector
 from . import return_types
 from .declare import op
 from .decompositions import adjoint_of
+from .out import with_out
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -63,6 +64,7 @@ linalg_solve_ex = op(
 )
 
 
+@with_out
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """The X in ``A X = B``, or in ``X A = B`` where not `left`, as `torch.linalg.solve`.
 
@@ -93,6 +95,7 @@ linalg_inv_ex = op(
 )
 
 
+@with_out
 def linalg_inv(A: Tensor) -> Tensor:
     """The inverses of matrices (..., n, n), as `torch.linalg.inv`; LinAlgError for singular ones.
 
@@ -106,6 +109,7 @@ def linalg_inv(A: Tensor) -> Tensor:
     return inverse  # type: ignore[no-any-return]
 
 
+@with_out
 def inverse(input: Tensor) -> Tensor:
     """`linalg.inv`.
 
@@ -269,6 +273,7 @@ linalg_lu_solve = op(
 )
 
 
+@with_out
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """`linalg.lu_solve` under its older name, its arguments exchanged.
 
@@ -295,6 +300,7 @@ linalg_pinv_of = op(
 )
 
 
+@with_out
 def linalg_pinv(
     input: Tensor,
     rcond: Any = None,

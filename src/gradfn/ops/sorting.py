@@ -12,6 +12,7 @@ from . import return_types
 from .declare import op, variant
 from .formulas import no_derivative
 from .reduction import UNSET
+from .runtime import is_number, wrapped_number
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -20,6 +21,7 @@ __all__ = [
     "argsort",
     "bincount",
     "histc",
+    "isin",
     "msort",
     "sort",
     "topk",
@@ -92,7 +94,7 @@ runs = op(
 bincount = op(
     "bincount(self, weights: Optional=None, minlength=0)",
     kernel=raw.bincount,
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     weights=no_derivative("bincount"),
     doc="""How often each of 0, 1, 2, ... occurs in a 1-d integer tensor, or the `weights` there.
 
@@ -115,6 +117,37 @@ histc = op(
     tensor([0., 2., 1.])
     """,
 )
+
+members = op(
+    "isin(elements: Tensor, test_elements: Tensor, assume_unique=False, invert=False)",
+    kernel=raw.isin,
+)
+
+
+def isin(
+    elements: Any,
+    test_elements: Any,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    out: Any = None,
+) -> Any:
+    """Whether each of `elements` is among `test_elements` (or is not, with `invert`).
+
+    One of the two may be a number. `assume_unique` is a hint that is not needed. TypeError for two
+    numbers, RuntimeError for booleans and complex numbers.
+
+    >>> import gradfn
+    >>> gradfn.isin(gradfn.tensor([1, 2, 3]), gradfn.tensor([3, 1]))
+    tensor([ True, False,  True])
+    """
+    if is_number(elements) and is_number(test_elements):
+        raise TypeError(
+            "isin() received an invalid combination of arguments: one of elements and "
+            "test_elements must be a Tensor"
+        )
+    both = (wrapped_number(v) if is_number(v) else v for v in (elements, test_elements))
+    return members(*both, assume_unique, invert, out=out)
 
 
 def sort(

@@ -14,6 +14,7 @@ from .. import raw
 from .declare import Function, op, variant
 from .emit import inplace
 from .formulas import no_derivative, not_implemented
+from .out import with_out
 from .reducing import plus, times
 from .runtime import SCALARS
 from .transcendental import erf
@@ -195,6 +196,7 @@ special_log_ndtr = _special(
 )
 
 
+@with_out
 def special_ndtr(input: Any) -> Any:
     """The standard normal distribution function ``(1 + erf(x / √2)) / 2``, elementwise.
 

@@ -73,6 +73,8 @@ def split(
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     wanted = split_size_or_sections if split_size is None else split_size
+    if isinstance(wanted, Variable) and not wanted._array.ndim:
+        wanted = wanted._array.item()
     if isinstance(wanted, int):
         return tuple(split_by_size(tensor, wanted, dim))
     return tuple(split_by_sizes(tensor, sizes_of((wanted,)), dim))

@@ -14,6 +14,7 @@ from ..shapes import sizes_of
 from . import splitting, views, windows
 from .checking import checked
 from .declare import op, variant
+from .out import with_out
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -103,6 +104,7 @@ def expand_copy(input: Tensor, size: Sequence[int], *, implicit: bool = False) -
     return expand_size(input, sizes_of((size,)))
 
 
+@with_out
 @checked
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`narrow`, but a copy."""

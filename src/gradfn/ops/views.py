@@ -398,7 +398,7 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
 def _is_view(input: Tensor) -> bool:
     """Whether this tensor is a differentiable view of another, its `_base`."""
-    return input._base is not None
+    return input._base is not None and not input._inference
 
 
 PROPERTIES = {

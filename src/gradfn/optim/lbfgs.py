@@ -317,3 +317,41 @@ def _largest(vector: Array) -> float:
 
 def _tensor(array: Array) -> Any:
     return Variable.wrap(array)
+
+
+# PyTorch's private names, which other packages of optimisers import.
+
+
+def _strong_wolfe(
+    obj_func: Any,
+    x: Any,
+    t: Any,
+    d: Any,
+    f: Any,
+    g: Any,
+    gtd: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[float, Any, float, int]:
+    """`strong_wolfe` on tensors: ``obj_func(x, t, d)`` is the loss and gradient at ``x + t d``."""
+
+    def at(length: float, direction: Array) -> tuple[float, Array]:
+        loss, gradient = obj_func(x, length, d)
+        return _number(loss), gradient._array
+
+    known = _number(f), g._array
+    loss, gradient, length, count = strong_wolfe(
+        at, _number(t), d._array, known, _number(gtd), tolerance_change, c1, c2, max_ls
+    )
+    return loss, _tensor(gradient), length, count
+
+
+def _cubic_interpolate(
+    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None
+) -> float:
+    nothing = np.empty(0)
+    one = _number(x1), _number(f1), nothing, _number(g1)
+    two = _number(x2), _number(f2), nothing, _number(g2)
+    return cubic(one, two, None if bounds is None else (_number(bounds[0]), _number(bounds[1])))

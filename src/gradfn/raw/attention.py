@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .copying import dense_axes, empty_dense
 from .numbers import HALF, Array
 
 __all__ = ["attention", "safe_softmax"]
@@ -22,11 +23,15 @@ def safe_softmax(self: Array, dim: int) -> Array:
 
 
 def attention(query: Array, key: Array, value: Array, mask: Array | None, scale: float) -> Array:
-    """(..., L, E), (..., S, E) and (..., S, V) to (..., L, V); scores for `BLOCK` at a time."""
+    """(..., L, E), (..., S, E) and (..., S, V) to (..., L, V); scores for `BLOCK` at a time.
+
+    The heads lie in the result's memory as in the query's, as PyTorch has them.
+    """
     half = query.dtype.char in HALF
     q, k, v = (x.astype(np.float32) if half else x for x in (query, key, value))
     rows, columns = q.shape[-2], k.shape[-2]
-    result = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
+    axes = (*dense_axes(q[..., 0]), q.ndim - 1)
+    result = empty_dense((*q.shape[:-1], v.shape[-1]), q.dtype, axes)
     lead = max(int(np.prod(q.shape[:-2])), 1)
     step = max(BLOCK // max(lead * columns, 1), 1)
     for start in range(0, rows, step):

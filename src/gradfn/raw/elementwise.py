@@ -82,6 +82,8 @@ bitwise_xor = np.bitwise_xor
 bitwise_not = np.invert
 bitwise_left_shift = np.left_shift
 bitwise_right_shift = np.right_shift
+gcd = np.gcd
+lcm = np.lcm
 
 
 @in_single
@@ -289,6 +291,15 @@ def round_decimals(self: Array, decimals: int) -> Array:
 
 def frac(self: Array) -> Array:
     return np.subtract(self, np.trunc(self), out=...)
+
+
+def frexp(self: Array) -> tuple[Array, Array]:
+    if not dtypes.from_numpy(self.dtype).is_floating_point:
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    wide = self if self.dtype.kind == "f" else self.astype(np.float32)
+    mantissa, exponent = np.frexp(wide)
+    exponent = np.where(np.isfinite(wide), exponent, 0)
+    return np.asarray(mantissa, self.dtype), np.asarray(exponent, np.int32)
 
 
 def lerp(self: Array, end: Array, weight: Any) -> Array:

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from .copying import laid_out
 from .numbers import Array, refuse
 from .reduction import nonempty, one_dim, picked
 
 __all__ = [
     "argsort",
+    "isin",
     "kthvalue",
     "median",
     "median_dim",
@@ -166,6 +168,16 @@ def unselect(
     else:
         np.put_along_axis(out, index, self, dim)
     return out
+
+
+def isin(
+    elements: Array, test_elements: Array, assume_unique: bool = False, invert: bool = False
+) -> Array:
+    for array in (elements, test_elements):
+        if array.dtype.kind in "bc":
+            kind = dtypes.from_numpy(array.dtype).scalar_name
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {kind}")
+    return np.asarray(np.isin(elements, test_elements, invert=invert))
 
 
 def unique_dim(self: Array, dim: int | None = None) -> tuple[Array, Array, Array]:

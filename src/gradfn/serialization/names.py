@@ -38,11 +38,10 @@ STORAGE_OF = {dtype: name for name, dtype in STORAGES.items()}
 
 
 class StorageType:
-    """What a file calls the class of a storage: the dtype of its elements, None where untyped."""
+    """What a file calls the class of a storage: the dtype of its elements, bytes where untyped."""
 
     def __init__(self, name: str) -> None:
-        known = STORAGES.get(name)
-        self.dtype = None if known is None else dtypes.named(known).numpy
+        self.dtype = dtypes.named(STORAGES.get(name, "uint8"))
 
 
 def rebuild_tensor(

@@ -157,8 +157,7 @@ class Archive:
     def storage(self, kind: StorageType, key: str, location: str, size: int) -> Array:
         """The memory of number `key`; each is read once."""
         if key not in self.storages:
-            dtype = kind.dtype or np.dtype(np.uint8)
-            memory = self._memory(f"data/{key}", dtype, size)
+            memory = self._memory(f"data/{key}", kind.dtype.numpy, size)
             check_location(memory, location, self.options.map_location)
             self.storages[key] = memory
         return self.storages[key]

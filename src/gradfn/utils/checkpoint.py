@@ -6,6 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import zip_longest
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, ref
 
@@ -18,6 +19,7 @@ from ..autograd.grad_mode import ModeChange, get_mode
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.passes import running
 from ..autograd.variable import LEAF, Variable
+from ..autograd.where import Place, here
 from .selective import (
     CheckpointPolicy,
     SelectiveCheckpointContext,
@@ -32,6 +34,7 @@ __all__ = [
     "checkpoint_sequential",
     "create_selective_checkpoint_contexts",
     "noop_context_fn",
+    "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
 ]
 
@@ -47,6 +50,18 @@ class _StopRecomputationError(Exception):
 
 
 _early_stop = True
+_debug: bool | None = None  # None: as each checkpoint says
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Whether checkpoints remember lines for their errors, whatever their own `debug` says."""
+    global _debug
+    before, _debug = _debug, enabled
+    try:
+        yield
+    finally:
+        _debug = before
 
 
 @contextlib.contextmanager
@@ -81,7 +96,8 @@ def checkpoint(
     They are computed again when the backward pass needs them, with the same random numbers if
     `preserve_rng_state`. ``use_reentrant=False`` recomputes through saved-tensor hooks and works
     with everything; ``True`` runs the whole function in a backward pass of its own, as older
-    programs expect. `context_fn` gives a context for each of the two runs.
+    programs expect. `context_fn` gives a context for each of the two runs. CheckpointError where
+    the second run saves other tensors; with `debug` it shows the lines that saved them in both.
 
     >>> import gradfn
     >>> x = gradfn.tensor(2.0, requires_grad=True)
@@ -112,6 +128,7 @@ def checkpoint(
     frame = _Frame(function, args, kwargs, preserve_rng_state)
     frame.compare = determinism_check == "default"
     frame.early_stop = early_stop and _early_stop
+    frame.debug = debug if _debug is None else _debug
     forward_context, frame.recompute_context = context_fn()
     with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
         result = function(*args, **kwargs)
@@ -136,11 +153,15 @@ class _SavedInputs(Function):
     checkpoint can recompute them too."""
 
     @staticmethod
-    def forward(ctx: Any, anchor: Any, *args: Any) -> Any:
+    def forward(anchor: Any, *args: Any) -> Any:
+        return anchor.detach().clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        _, *args = inputs
         ctx.positions = [i for i, a in enumerate(args) if isinstance(a, Variable)]
         ctx.others = [None if isinstance(a, Variable) else a for a in args]
         ctx.save_for_backward(*[args[i] for i in ctx.positions])
-        return anchor.detach().clone()
 
     @staticmethod
     def arguments(ctx: Any) -> list[Any]:
@@ -156,6 +177,7 @@ class _Frame:
 
     compare: bool
     early_stop: bool
+    debug: bool
     recompute_context: AbstractContextManager[Any]
 
     def __init__(
@@ -175,40 +197,47 @@ class _Frame:
             self.inputs = _SavedInputs.apply(anchor, *args)
         self.holders: list[ref[_Holder]] = []
         self.metadata: list[tuple[Any, ...]] = []
+        self.places: list[Place] = []  # with `debug`, the lines that saved the tensors,
+        self.places_again: list[Place] = []  # and those of the last recomputation
         self.recomputed: WeakSet[Any] = WeakSet()
 
     def pack(self, tensor: Any) -> _Holder:
         holder = _Holder()
         self.holders.append(ref(holder))
         self.metadata.append((tuple(tensor.shape), tensor.dtype))
+        if self.debug:
+            self.places.append(here())
         return holder
 
     def unpack(self, holder: _Holder) -> Any:
         key = running.get() or _Key()
         if key not in holder.values:
             if key in self.recomputed:
-                raise CheckpointError(
-                    "torch.utils.checkpoint: A different number of tensors was saved during the "
-                    f"original forward and recomputation. At first {len(self.holders)} were saved."
+                raise self.differs(
+                    "A different number of tensors was saved during the original forward and "
+                    f"recomputation. At first {len(self.holders)} were saved."
                 )
             self.recomputed.add(key)
             self.recompute(key)
         if key not in holder.values:
-            raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the "
-                f"original forward and recomputation. At first {len(self.holders)} were saved; "
-                "the recomputation saved fewer."
+            raise self.differs(
+                "A different number of tensors was saved during the original forward and "
+                f"recomputation. At first {len(self.holders)} were saved; the recomputation saved "
+                "fewer."
             )
         return holder.values[key]
 
     def recompute(self, key: Any) -> None:
         """Run the function again, giving each living holder the tensor that it stands for."""
         count = 0
+        self.places_again.clear()
         arguments = _SavedInputs.arguments(self.inputs.grad_fn)
 
         def keep(tensor: Any) -> Any:
             nonlocal count
             index, count = count, count + 1
+            if self.debug:
+                self.places_again.append(here())
             if index >= len(self.holders):
                 return tensor
             self._check(index, tensor)
@@ -228,12 +257,12 @@ class _Frame:
         ):
             self.function(*arguments, **self.kwargs)
         if self.complete and count != len(self.holders) and self.compare and not self.early_stop:
-            raise CheckpointError(
-                "torch.utils.checkpoint: trying to save more tensors during recomputation than "
-                f"during the original forward pass: {len(self.holders)} at first, then {count}."
+            raise self.differs(
+                "trying to save more tensors during recomputation than during the original forward "
+                f"pass: {len(self.holders)} at first, then {count}."
                 if count > len(self.holders)
-                else "torch.utils.checkpoint: A different number of tensors was saved during the "
-                f"original forward and recomputation: {len(self.holders)} at first, then {count}."
+                else "A different number of tensors was saved during the original forward and "
+                f"recomputation: {len(self.holders)} at first, then {count}."
             )
 
     def _check(self, index: int, tensor: Any) -> None:
@@ -241,11 +270,27 @@ class _Frame:
             return
         found, due = (tuple(tensor.shape), tensor.dtype), self.metadata[index]
         if found != due:
-            raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have "
-                f"different metadata than during the forward pass: saved tensor {index} was "
-                f"{due[0]} of {due[1]}, and is now {found[0]} of {found[1]}."
+            raise self.differs(
+                "Recomputed values for the following tensors have different metadata than during "
+                f"the forward pass: saved tensor {index} was {due[0]} of {due[1]}, and is now "
+                f"{found[0]} of {found[1]}."
             )
+
+    def differs(self, text: str) -> CheckpointError:
+        """The error for a recomputation that is not what the first run was."""
+        text = f"torch.utils.checkpoint: {text}"
+        if not self.debug:
+            return CheckpointError(
+                f"{text} Pass debug=True to checkpoint to see which lines differ."
+            )
+        text += (
+            "\nYou are seeing this error because you passed `debug=True` to checkpoint. Tensors "
+            "were saved by these lines, in the first run and in the recomputation:"
+        )
+        pairs = zip_longest(self.places, self.places_again, fillvalue="nothing more")
+        for number, (first, second) in enumerate(pairs):
+            text += f"\n  {number}: {first}\n     {second}"
+        return CheckpointError(text)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from ..autograd.grad_mode import ModeChange
 from ..autograd.memory import Memory
 from ..autograd.variable import Variable
+from ..ops.aten import Overloads
 from ..ops.declare import Operator
 from ..ops.emit import FUNCTION, INPLACE, form, with_kernel
 
@@ -127,10 +128,13 @@ def create_selective_checkpoint_contexts(
     if isinstance(policy_fn_or_list, list):
         for function in policy_fn_or_list:
             if not callable(function) or not hasattr(function, "operator"):
-                raise ValueError(
-                    f"Expected op in `op_list` to be an OpOverload but got: {function} of type "
-                    f"{type(function)}."
-                )
+                text = f"but got: {function} of type {type(function)}."
+                if isinstance(function, Overloads):
+                    text += (
+                        " Please update the OpOverloadPacket to a specific OpOverload: "
+                        f"torch.ops.{function}.default, for example."
+                    )
+                raise ValueError(f"Expected op in `op_list` to be an OpOverload {text}")
         listed = policy_fn_or_list
         policy: Policy = lambda ctx, op, *args: any(op is function for function in listed)  # noqa: E731
     elif callable(policy_fn_or_list):

@@ -282,9 +282,12 @@ class BackwardHookFunction(Function):
     """The identity: its node is where the gradients of a module are seen."""
 
     @staticmethod
-    def forward(ctx: Any, *args: Any) -> Any:
-        ctx.mark_non_differentiable(*[arg for arg in args if not arg.requires_grad])
+    def forward(*args: Any) -> Any:
         return args
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.mark_non_differentiable(*[arg for arg in inputs if not arg.requires_grad])
 
     @staticmethod
     def backward(ctx: Any, *args: Any) -> Any:

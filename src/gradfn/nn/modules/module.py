@@ -415,7 +415,7 @@ class Module:
         return self._apply(lambda tensor: tensor.share_memory_())
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("nn.Module.compile is not in gradfn yet")
+        """Leave the module as it is: there is no compiler."""
 
     def train(self, mode: bool = True) -> Self:
         """Set `training` here and below: what modules such as Dropout depend on."""

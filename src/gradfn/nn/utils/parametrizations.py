@@ -9,8 +9,8 @@ from ...creation import eye, zeros_like
 from ...missing import missing
 from ...ops.arithmetic import add
 from ...ops.comparison import allclose
-from ...ops.decompositions import matrix_exp
 from ...ops.joining import cat
+from ...ops.matrix_functions import matrix_exp
 from ...ops.products import mv, vdot
 from ...ops.reflectors import geqrf, orgqr
 from ...ops.solvers import linalg_solve

@@ -31,8 +31,8 @@ def apply(
     if is_random(operator) or any(_owned(level, value) for p, value in pairs if p.kind != PLAIN):
         if out is not None:
             raise RuntimeError(
-                "Batching rule not implemented for calling out variants: "
-                f"{operator.name}(out=...) inside of vmap; use its result"
+                f"Batching rule not implemented for aten::{operator.name}.out; the fallback path "
+                "doesn't work on out= or view ops: use its result"
             )
         if kind == INPLACE and not level.owns(values[0]):
             _check_captured(level, operator, pairs[1:])

@@ -152,7 +152,7 @@ def random(call: Call) -> Any:
 def dynamic(call: Call) -> Any:
     raise RuntimeError(
         "vmap: We do not support batching operators that can output dynamic shape. Attempted to "
-        f"vmap over {call.operator.name}"
+        f"vmap over aten::{call.operator.name}"
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .missing import missing
+from ..missing import missing
+from . import amp as amp
 
 __getattr__ = missing(__name__)
 
