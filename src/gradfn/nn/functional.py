@@ -111,7 +111,7 @@ from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
 from ..ops.softmaxes import nn_softmin as softmin
 from ..ops.transcendental import sigmoid, tanh
-from .attention import multi_head_attention_forward
+from .multihead import multi_head_attention_forward
 
 __all__ = [
     "adaptive_avg_pool1d",

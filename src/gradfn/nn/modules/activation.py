@@ -10,6 +10,7 @@ from ...missing import missing
 from ...tensor import Tensor
 from .. import functional
 from ..parameter import Parameter
+from .attention import MultiheadAttention as MultiheadAttention
 from .module import Module
 
 __all__ = [
