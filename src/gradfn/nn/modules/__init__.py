@@ -3,7 +3,6 @@
 from ...missing import missing
 from .activation import *
 from .adaptive import *
-from .attention import *
 from .batchnorm import *
 from .channelshuffle import *
 from .container import *
@@ -16,6 +15,7 @@ from .instancenorm import *
 from .linear import *
 from .loss import *
 from .module import *
+from .multihead import *
 from .normalization import *
 from .padding import *
 from .pixelshuffle import *

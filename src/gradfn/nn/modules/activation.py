@@ -10,8 +10,8 @@ from ...missing import missing
 from ...tensor import Tensor
 from .. import functional
 from ..parameter import Parameter
-from .attention import MultiheadAttention as MultiheadAttention
 from .module import Module
+from .multihead import MultiheadAttention as MultiheadAttention
 
 __all__ = [
     "CELU",
