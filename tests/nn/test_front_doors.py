@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -117,3 +118,8 @@ def test_they_refuse_what_pytorchs_do(oracle: ModuleType, program: Program) -> N
 def test_data_parallel_calls_the_module() -> None:
     layer, x = nn.Linear(2, 1), gradfn.ones(1, 2)
     assert gradfn.equal(nn.parallel.data_parallel(layer, x), layer(x))
+
+
+def test_the_size_of_a_storage_is_that_of_its_bytes() -> None:
+    empty, full = (gradfn.ones(count).untyped_storage() for count in (0, 10))
+    assert sys.getsizeof(full) - sys.getsizeof(empty) == 40
