@@ -143,6 +143,7 @@ PROGRAMS: dict[str, Program] = {
         torch.nn.LazyLinear(3).load_state_dict(torch.nn.LazyLinear(3).state_dict())
     ),
     "evaluated": lambda torch: torch.nn.LazyBatchNorm2d().eval()(batch(torch, 1, 2, 2, 2)),
+    "listed": lambda torch: repr(torch.nn.ParameterList([torch.nn.UninitializedParameter()])),
     "no gradients": lambda torch: torch.nn.LazyLinear(3).zero_grad(),
 }
 

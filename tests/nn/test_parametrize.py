@@ -219,6 +219,9 @@ REFUSED: dict[str, Program] = {
     "assign a parameter": lambda torch: setattr(
         layer(torch, "Settable"), "weight", torch.nn.Parameter(torch.ones(3, 3))
     ),
+    "assign another dtype": lambda torch: setattr(
+        layer(torch, "Settable"), "weight", torch.ones(3, 3).double()
+    ),
     "remove nothing": lambda torch: remove(torch, "weight"),
     "remove another": lambda torch: remove(torch, "bias", "Settable"),
     "remove several": lambda torch: remove(torch, "weight", "Outer", leave=False),

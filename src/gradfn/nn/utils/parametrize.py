@@ -78,7 +78,11 @@ class ParametrizationList(ModuleList):
         self.is_tensor = isinstance(value, Tensor)
         self.ntensors = 1 if self.is_tensor else len(_sequence(value))
         if self.is_tensor:
-            _check_original(original, value)
+            if value.dtype is not dtype:
+                raise ValueError(
+                    "When `right_inverse` outputs one tensor, it may not change the dtype: it is "
+                    f"{dtype}, and would become {value.dtype}"
+                )
             with no_grad():
                 original.set_(value)
             _register(self, "original", original)
@@ -121,7 +125,11 @@ class ParametrizationList(ModuleList):
                     f"{self.ntensors}. Got a sequence of length {len(parts)}."
                 )
             for original, part in zip(self.originals(), parts, strict=True):
-                _check_original(original, part)
+                if part.dtype is not original.dtype:
+                    raise ValueError(
+                        f"The tensor returned by `right_inverse` has dtype {part.dtype} while "
+                        f"`original` has dtype {original.dtype}"
+                    )
                 original.set_(part)
 
     def forward(self) -> Any:
@@ -160,14 +168,6 @@ def _alike(original: Any, part: Any, number: int) -> Any:
     if isinstance(original, Parameter):
         part = Parameter(part, original.requires_grad)
     return part.requires_grad_(original.requires_grad)
-
-
-def _check_original(original: Any, value: Any) -> None:
-    if original.dtype != value.dtype:
-        raise ValueError(
-            "When `right_inverse` outputs one tensor, it may not change the dtype: it is "
-            f"{original.dtype}, and would become {value.dtype}"
-        )
 
 
 def _check_result(result: Any, shape: Any, dtype: Any) -> None:
