@@ -72,6 +72,13 @@ def unwrapped(torch: Any) -> Any:
     return [list(state), sorted(state._metadata)]
 
 
+def per_dimension(torch: Any) -> Any:
+    utils = importlib.import_module(f"{torch.__name__}.nn.modules.utils")
+    types = importlib.import_module(f"{torch.__name__}.nn.common_types")
+    made = [utils._single(3), utils._pair([1, 2]), utils._triple(0), utils._ntuple(4)("ab")]
+    return [made, utils._reverse_repeat_tuple((1, 2), 2), hasattr(types, "_size_2_t")]
+
+
 def options(**given: Any) -> Program:
     return lambda torch: sorted(torch.nn.factory_kwargs(given).items())
 
@@ -84,6 +91,7 @@ PROGRAMS: dict[str, Program] = {
     "decorated": decorated,
     **{f"gradients in {dims}d": convolution(dims) for dims in (1, 2, 3)},
     "unwrapped": unwrapped,
+    "per dimension": per_dimension,
     "no options": lambda torch: torch.nn.factory_kwargs(None),
     "options": options(device="cpu", dtype=None),
     "nested options": options(factory_kwargs={"dtype": 1}, device=2),

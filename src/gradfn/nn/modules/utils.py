@@ -27,6 +27,11 @@ _triple = _ntuple(3, "_triple")
 _quadruple = _ntuple(4, "_quadruple")
 
 
+def _reverse_repeat_tuple(t: tuple[Any, ...], n: int) -> tuple[Any, ...]:
+    """Each element `n` times, the last one first: paddings as `functional.pad` takes them."""
+    return tuple(x for x in reversed(t) for _ in range(n))
+
+
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
     """Take `prefix` off the names in `state_dict`, in place.
 
