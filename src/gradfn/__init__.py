@@ -63,6 +63,7 @@ from .ops.reduction import *
 from .ops.reflectors import *
 from .ops.restructure import *
 from .ops.rounding import *
+from .ops.rrelu import *
 from .ops.sampling import *
 from .ops.sampling import sample_dirichlet as _sample_dirichlet
 from .ops.sampling import standard_gamma as _standard_gamma
@@ -78,6 +79,7 @@ from .ops.statistics import *
 from .ops.transcendental import *
 from .ops.view_copies import *
 from .ops.views import *
+from .ops.weights import *
 from .ops.windows import *
 from .printing import set_printoptions as set_printoptions
 from .queries import *

@@ -63,6 +63,13 @@ ELEMENTWISE = """
 """
 
 LAYERS: list[tuple[str, ...]] = [
+    ("Unfold(2, padding=1)", "x(2, 1, 3, 3)"),
+    ("Unfold((2, 3), 1, 0, (1, 2))", "x(1, 2, 4, 5)"),
+    ("Fold((4, 5), (2, 2))", "x(1, 8, 12)"),
+    ("Fold(4, 2, stride=2)", "x(4, 4)"),
+    ("RReLU()", "x(3, 4)"),
+    ("RReLU(0.1, 0.2, True)", "x(3, 4) * 1"),
+    ("RReLU().eval()", "x(3, 4)"),
     ("GLU()", "x(2, 4)"),
     ("GLU(0)", "x(2, 4)"),
     ("AlphaDropout(0.4)", "x(4, 3)"),

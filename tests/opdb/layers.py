@@ -128,6 +128,28 @@ OPS = [
         sample(x(1, 4, 3), 2, x(4), x(4)),
         rows=("native_group_norm",),
     ),
+    op(  # PyTorch's second derivatives are wrong: docs/deviations.md
+        "_weight_norm",
+        [
+            sample(x(3, 4), x(3, 1)),
+            sample(x(3, 2, 2), x(1, 1, 2), 2),
+            sample(x(2, 3, 2), x(1, 3, 1), dim=1),
+            sample(x(2, 3), x(1), -1),
+        ],
+        "f",
+        dtypes=REAL,
+        differentiable_in=("float32",),
+        refuses_as_pytorch=False,
+        rows=("weight_norm_interface",),
+    ),
+    op(
+        "norm_except_dim",
+        [sample(x(3, 4)), sample(x(3, 2), 1, 1), sample(x(2, 3), 2, -1)],
+        "f",
+        dtypes=REAL,
+        refuses_as_pytorch=False,
+        rows=("norm.all",),
+    ),
     layer("rms_norm", sample(x(2, 3), (3,)), sample(x(2, 3), (3,), x(3))),
     layer("local_response_norm", sample(x(1, 4, 3), 2)),
     layer(

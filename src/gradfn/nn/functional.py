@@ -69,7 +69,7 @@ from ..ops.dropouts import alpha_dropout_functional as alpha_dropout
 from ..ops.dropouts import dropout1d, dropout2d, dropout3d
 from ..ops.dropouts import dropout_functional as dropout
 from ..ops.dropouts import feature_alpha_dropout_functional as feature_alpha_dropout
-from ..ops.embeddings import embedding, one_hot
+from ..ops.embeddings import embedding, embedding_bag, one_hot
 from ..ops.gating import glu
 from ..ops.gridding import affine_grid, grid_sample
 from ..ops.loss import (
@@ -108,6 +108,8 @@ from ..ops.pooling import (
 )
 from ..ops.products import bilinear, linear
 from ..ops.resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.rrelu import rrelu_
+from ..ops.rrelu import rrelu_functional as rrelu
 from ..ops.softmaxes import gumbel_softmax
 from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
@@ -120,7 +122,7 @@ from ..ops.unpooling import (
     max_unpool2d,
     max_unpool3d,
 )
-from .attention import multi_head_attention_forward
+from .multihead import multi_head_attention_forward
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -158,6 +160,7 @@ __all__ = [
     "elu",
     "elu_",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
     "fold",
     "fractional_max_pool2d",
@@ -216,6 +219,8 @@ __all__ = [
     "relu6",
     "relu_",
     "rms_norm",
+    "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
     "selu_",

@@ -103,6 +103,7 @@ from .reflectors import *
 from .resampling import *
 from .restructure import *
 from .rounding import *
+from .rrelu import *
 from .sampling import *
 from .sampling import dirichlet_grad, standard_gamma_grad
 from .scan import *
@@ -132,6 +133,7 @@ from .unpooling import *
 from .view_copies import *
 from .views import *
 from .views import base_of, expand, view_of
+from .weights import *
 from .windows import *
 from .windows import (
     diagonal_backward,
