@@ -290,7 +290,7 @@ OPS = [
         ),
         sample(x(1, 1, 2, 3, 2), x(1, 1, 2, 2, 3, low=-1.3, high=1.3), align_corners=True),
         once=True,
-        rows=("grid_sampler_2d", "grid_sampler_3d", "grid_sampler_backward"),
+        rows=("grid_sampler_2d", "grid_sampler_3d", "grid_sampler"),
         errors=(
             error(ValueError, "nn.functional.grid_sample(): expected mode", x(1), x(1), "cubic"),
         ),
