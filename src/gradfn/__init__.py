@@ -46,12 +46,14 @@ from .ops.dropouts import *
 from .ops.einstein import *
 from .ops.extrema import *
 from .ops.filling import *
+from .ops.gridding import *
 from .ops.indexing import *
 from .ops.joining import *
 from .ops.matrix_functions import *
 from .ops.normalization import *
 from .ops.norms import *
 from .ops.padding import *
+from .ops.pairs import *
 from .ops.pixels import *
 from .ops.pooling import *
 from .ops.powers import *

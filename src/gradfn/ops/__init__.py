@@ -33,6 +33,8 @@ from .conversion import *
 from .conversion import contiguous
 from .convolving import *
 from .convolving import convolution_input, convolution_weight
+from .ctc import *
+from .ctc import ctc_loss_backward
 from .decompositions import *
 from .decompositions import (
     linalg_cholesky_ex,
@@ -57,6 +59,8 @@ from .extrema import *
 from .extrema import unselect
 from .fft import fft_c2c, fft_c2r, fft_r2c
 from .filling import *
+from .gridding import *
+from .gridding import affine_grid_generator_backward, grid_sampler_backward
 from .indexing import *
 from .indexing import (
     distinct,
@@ -84,6 +88,7 @@ from .norms import *
 from .norms import vector_norm
 from .padding import *
 from .padding import pick, unpick
+from .pairs import *
 from .pixels import *
 from .pixels import col2im, im2col
 from .pooling import *
@@ -124,6 +129,7 @@ from .special import (
 from .splitting import *
 from .statistics import *
 from .transcendental import *
+from .unpooling import *
 from .view_copies import *
 from .views import *
 from .views import base_of, expand, view_of
