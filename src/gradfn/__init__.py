@@ -102,6 +102,7 @@ newaxis = None
 _LATER = frozenset(
     {
         "_C",
+        "_VF",
         "_functorch",
         "accelerator",
         "amp",
@@ -138,6 +139,8 @@ _WITHIN = {
         ),
         "amp.autocast_mode",
     ),
+    "_unique": "_VF",
+    "_unique2": "_VF",
     "compile": "compiler",
     "load": "serialization",
     "save": "serialization",
