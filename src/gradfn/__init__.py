@@ -52,6 +52,7 @@ from .ops.matrix_functions import *
 from .ops.normalization import *
 from .ops.norms import *
 from .ops.padding import *
+from .ops.pairwise import *
 from .ops.pixels import *
 from .ops.pooling import *
 from .ops.powers import *

@@ -27,6 +27,7 @@ from . import (
     reduction,
     shaping,
     sorting,
+    spatial,
     special,
     statistics,
     transcendental,
@@ -52,6 +53,7 @@ FAMILIES = (
     fft,
     nn,
     layers,
+    spatial,
     losses,
     conversion,
 )

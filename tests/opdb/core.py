@@ -255,6 +255,7 @@ class OpInfo:
     `rows` names the rows of the declaration table that it covers besides its own.
     `differentiable_in` is empty for an operator without a derivative. `refuses_as_pytorch` is False
     where gradfn does not yet refuse all that PyTorch refuses: other dtypes, and what is no tensor.
+    `only_first` says that PyTorch cannot differentiate it twice, with the error's first words.
     """
 
     name: str
@@ -269,6 +270,7 @@ class OpInfo:
     differentiable_in: tuple[str, ...] = ALL
     random: bool = False
     refuses_as_pytorch: bool = True
+    only_first: str = ""
     errors: tuple[ErrorCase, ...] = ()
     rows: tuple[str, ...] = ()
 

@@ -91,6 +91,7 @@ from ..ops.normalization import (
     rms_norm,
 )
 from ..ops.padding import pad
+from ..ops.pairwise import pdist
 from ..ops.pixels import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
 from ..ops.pooling import (
     avg_pool1d,
@@ -187,6 +188,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",

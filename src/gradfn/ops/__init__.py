@@ -84,6 +84,7 @@ from .norms import *
 from .norms import vector_norm
 from .padding import *
 from .padding import pick, unpick
+from .pairwise import *
 from .pixels import *
 from .pixels import col2im, im2col
 from .pooling import *

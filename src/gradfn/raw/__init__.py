@@ -10,6 +10,7 @@ from .attention import *
 from .convolving import *
 from .copying import *
 from .decompositions import *
+from .distances import *
 from .elementwise import *
 from .embeddings import *
 from .fft import *
