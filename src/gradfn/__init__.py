@@ -46,6 +46,7 @@ from .ops.dropouts import *
 from .ops.einstein import *
 from .ops.extrema import *
 from .ops.filling import *
+from .ops.grids import *
 from .ops.indexing import *
 from .ops.joining import *
 from .ops.matrix_functions import *

@@ -70,6 +70,7 @@ from ..ops.dropouts import dropout_functional as dropout
 from ..ops.dropouts import feature_alpha_dropout_functional as feature_alpha_dropout
 from ..ops.embeddings import embedding, one_hot
 from ..ops.gating import glu
+from ..ops.grids import affine_grid, grid_sample
 from ..ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -119,6 +120,7 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
@@ -151,6 +153,7 @@ __all__ = [
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
     "hardshrink",
     "hardsigmoid",

@@ -57,6 +57,8 @@ from .extrema import *
 from .extrema import unselect
 from .fft import fft_c2c, fft_c2r, fft_r2c
 from .filling import *
+from .grids import *
+from .grids import affine_grid_adjoint, grid_offsets
 from .indexing import *
 from .indexing import (
     distinct,

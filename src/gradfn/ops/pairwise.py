@@ -64,7 +64,7 @@ cdist_of = op(
 )
 euclidean_dist = op(
     "euclidean_dist(self, other)",
-    kernel=lambda self, other: raw.cdist(self, other, 2),
+    kernel=raw.euclidean_dist,
     batch="trailing",
     self=_euclidean_first,
     other=_euclidean_second,

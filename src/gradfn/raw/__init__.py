@@ -16,6 +16,7 @@ from .embeddings import *
 from .fft import *
 from .filling import *
 from .gating import *
+from .grids import *
 from .indexing import *
 from .loss import *
 from .normalization import *

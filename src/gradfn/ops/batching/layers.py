@@ -264,3 +264,9 @@ def _running(call: Call, name: str) -> Any:
         )
     shared = array.physical if isinstance(array, Batched) else Variable.wrap(array)
     return shared.repeat(call.size)._array
+
+
+@batches("grid_sampler_2d", "grid_sampler_3d")
+def _grid_sampled(call: Call) -> Any:
+    made = call.run(self=_joined(call, "self"), grid=_joined(call, "grid"))
+    return made.unflatten(0, (call.size, made.shape[0] // call.size))
