@@ -32,6 +32,7 @@ from .missing import missing as _missing_from
 from .ops import return_types as return_types
 from .ops.activation import *
 from .ops.adaptive import *
+from .ops.alignment import *
 from .ops.arithmetic import *
 from .ops.calculus import *
 from .ops.comparison import *

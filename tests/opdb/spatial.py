@@ -69,7 +69,6 @@ OPS = [
         sample(x(1, 2, 2, 3, 2), x(1, 1, 2, 2, 3), align_corners=True).not_smooth(),
         sample(x(0, 2, 2, 3), x(0, 1, 2, 2), align_corners=True).forward_only(),
         rows=("grid_sampler_2d", "grid_sampler_3d", "grid_offsets"),
-        only_first="grid_sampler_2d_backward",
         errors=(
             error(ValueError, "nn.functional.grid_sample(): expected mode", *GRID, "cubic"),
             error(ValueError, "nn.functional.grid_sample(): expected padd", *GRID, "nearest", "x"),

@@ -38,6 +38,7 @@ from ..ops.adaptive import (
     adaptive_max_pool2d,
     adaptive_max_pool3d,
 )
+from ..ops.alignment import functional_ctc_loss as ctc_loss
 from ..ops.attention import scaled_dot_product_attention
 from ..ops.classification import (
     cross_entropy,
@@ -141,6 +142,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",

@@ -16,6 +16,8 @@ from .activation import (
 )
 from .adaptive import *
 from .adaptive import resample
+from .alignment import *
+from .alignment import ctc_loss_backward
 from .arithmetic import *
 from .arithmetic import div_mode
 from .aten import aten

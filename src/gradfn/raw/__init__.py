@@ -6,6 +6,7 @@ names of their operators.
 """
 
 from .activation import *
+from .alignment import *
 from .attention import *
 from .convolving import *
 from .copying import *
