@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import Sample, sample, x
+from .core import Array, Sample, error, sample, x
 from .families import op
 
 F = "nn.functional."
@@ -27,6 +27,8 @@ def distinct(*shape: int) -> Any:
         nested = [nested[i : i + extent] for i in range(0, len(nested), extent)]
     return x(values=nested)
 
+
+CORNERS = Array(values=[[[0, 2], [6, 8]]], dtype="int64")
 
 OPS = [
     layer(
@@ -168,5 +170,57 @@ OPS = [
             "upsample_trilinear3d",
             *(f"upsample_nearest{kind}{n}d" for kind in ("", "_exact") for n in (1, 2, 3)),
         ),
+    ),
+    layer(
+        "max_unpool1d",
+        sample(x(2, 1, 3), Array(values=[[[1, 2, 5]], [[0, 3, 4]]], dtype="int64"), 2),
+        sample(x(1, 2), Array(values=[[0, 4]], dtype="int64"), 2, output_size=(5,)),
+    ),
+    layer(
+        "max_unpool2d",
+        sample(x(1, 2, 2), CORNERS, 2),
+        sample(x(1, 2, 2), CORNERS, 2, (2, 1), output_size=(5, 3)),
+        rows=("max_unpool2d",),
+        errors=(
+            error(ValueError, "invalid output_size", x(1, 2, 2), CORNERS, 2, output_size=(9, 9)),
+            error(RuntimeError, "elements in indices should be", x(1, 2, 2), x(1, 2, 2), 2),
+            error(RuntimeError, "Expected shape of indices", x(1, 2, 3), CORNERS, 2),
+            error(RuntimeError, "Found an invalid max index", x(1, 2, 2), CORNERS, 1),
+        ),
+    ),
+    layer(
+        "max_unpool3d",
+        sample(x(1, 1, 1, 2), Array(values=[[[[3, 9]]]], dtype="int64"), 2),
+        rows=("max_unpool3d",),
+    ),
+    layer(
+        "fractional_max_pool2d",
+        sample(distinct(2, 1, 5, 6), 2, output_size=(2, 3)),
+        sample(distinct(2, 5, 5), (2, 1), output_ratio=(0.5, 0.7)),
+        rows=("fractional_max_pool2d",),
+        random=True,
+        errors=(
+            error(ValueError, "fractional_max_pool2d requires specifying", x(1, 4, 4), 2),
+            error(
+                RuntimeError,
+                "fractional_max_pool2d(): pool height 2 too large",
+                x(1, 4, 4),
+                2,
+                output_size=4,
+            ),
+        ),
+    ),
+    layer(
+        "fractional_max_pool3d",
+        sample(distinct(1, 1, 4, 3, 5), 2, output_size=(2, 1, 3)),
+        rows=("fractional_max_pool3d",),
+        random=True,
+    ),
+    layer(
+        "gumbel_softmax",
+        sample(x(2, 3)),
+        sample(x(3, 2), tau=0.5, dim=0),
+        sample(x(2, 3), hard=True).not_smooth(),
+        random=True,
     ),
 ]

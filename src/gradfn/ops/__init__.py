@@ -128,6 +128,7 @@ from .special import (
 from .splitting import *
 from .statistics import *
 from .transcendental import *
+from .unpooling import *
 from .view_copies import *
 from .views import *
 from .views import base_of, expand, view_of

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import raw
+from ..creation import empty_like, zeros_like
 from .arithmetic import neg
+from .checking import checked
 from .declare import op
 
 if TYPE_CHECKING:
@@ -131,6 +133,29 @@ def nn_softmin(
 ) -> Tensor:
     """The softmax of ``-input``."""
     return softmax(neg(input), _implicit_dim("softmin", input, dim), dtype)
+
+
+@checked
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """A sample of a categorical distribution, relaxed: ``softmax((logits + noise) / tau, dim)``.
+
+    The noise is Gumbel's, drawn by the default generator. `hard` gives the one-hot vector of the
+    largest, with the gradient of the relaxed sample. `eps` has no effect, as in PyTorch.
+
+    >>> from gradfn import nn, tensor
+    >>> nn.functional.gumbel_softmax(tensor([0.0, 100.0]), hard=True)
+    tensor([0., 1.])
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=3)
+    noise = -empty_like(logits).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    largest = soft.max(dim, keepdim=True)[1]
+    return zeros_like(logits).scatter_(dim, largest, 1.0) - soft.detach() + soft
 
 
 METHODS = "log_softmax logsumexp softmax"

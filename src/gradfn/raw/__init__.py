@@ -38,4 +38,5 @@ from .special import *
 from .strided import strided_base as base_of
 from .strided import strided_scatter as strided_scatter
 from .strided import strided_view as view_of
+from .unpooling import *
 from .views import *

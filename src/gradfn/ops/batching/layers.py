@@ -270,3 +270,8 @@ def _running(call: Call, name: str) -> Any:
 def _grid_sampled(call: Call) -> Any:
     made = call.run(self=_joined(call, "self"), grid=_joined(call, "grid"))
     return made.unflatten(0, (call.size, made.shape[0] // call.size))
+
+
+@batches("max_unpool2d", "max_unpool3d")
+def _unpooled(call: Call) -> Any:
+    return call.run(self=call.front("self"), indices=call.front("indices"))
