@@ -32,7 +32,6 @@ from .missing import missing as _missing_from
 from .ops import return_types as return_types
 from .ops.activation import *
 from .ops.adaptive import *
-from .ops.alignment import *
 from .ops.arithmetic import *
 from .ops.calculus import *
 from .ops.comparison import *
@@ -47,14 +46,14 @@ from .ops.dropouts import *
 from .ops.einstein import *
 from .ops.extrema import *
 from .ops.filling import *
-from .ops.grids import *
+from .ops.gridding import *
 from .ops.indexing import *
 from .ops.joining import *
 from .ops.matrix_functions import *
 from .ops.normalization import *
 from .ops.norms import *
 from .ops.padding import *
-from .ops.pairwise import *
+from .ops.pairs import *
 from .ops.pixels import *
 from .ops.pooling import *
 from .ops.powers import *
@@ -64,6 +63,7 @@ from .ops.reduction import *
 from .ops.reflectors import *
 from .ops.restructure import *
 from .ops.rounding import *
+from .ops.rrelu import *
 from .ops.sampling import *
 from .ops.sampling import sample_dirichlet as _sample_dirichlet
 from .ops.sampling import standard_gamma as _standard_gamma
@@ -79,6 +79,7 @@ from .ops.statistics import *
 from .ops.transcendental import *
 from .ops.view_copies import *
 from .ops.views import *
+from .ops.weights import *
 from .ops.windows import *
 from .printing import set_printoptions as set_printoptions
 from .queries import *

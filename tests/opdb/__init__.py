@@ -27,7 +27,6 @@ from . import (
     reduction,
     shaping,
     sorting,
-    spatial,
     special,
     statistics,
     transcendental,
@@ -53,7 +52,6 @@ FAMILIES = (
     fft,
     nn,
     layers,
-    spatial,
     losses,
     conversion,
 )

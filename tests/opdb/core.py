@@ -253,9 +253,9 @@ class OpInfo:
     such form, and then no library may have it. `syntax` is an operator that only Python's syntax
     reaches. `receiver` is the position of the method's `self` among the function's arguments.
     `rows` names the rows of the declaration table that it covers besides its own.
-    `differentiable_in` is empty for an operator without a derivative. `refuses_as_pytorch` is False
+    `differentiable_in` is empty for an operator without a derivative; `once` marks one whose
+    gradient has none, and so no tangents either. `refuses_as_pytorch` is False
     where gradfn does not yet refuse all that PyTorch refuses: other dtypes, and what is no tensor.
-    `only_first` says that PyTorch cannot differentiate it twice, with the error's first words.
     """
 
     name: str
@@ -269,8 +269,8 @@ class OpInfo:
     receiver: int = 0
     differentiable_in: tuple[str, ...] = ALL
     random: bool = False
+    once: bool = False
     refuses_as_pytorch: bool = True
-    only_first: str = ""
     errors: tuple[ErrorCase, ...] = ()
     rows: tuple[str, ...] = ()
 

@@ -10,7 +10,6 @@ NEAR, FAR = x(2, 3, low=0, high=0.4), x(2, 3, low=2, high=3)
 OTHER = x(2, 3, low=0.5, high=0.9)
 MARGINS = [(x(3, 4), labels(0, 3, 1)), (x(4), Array(values=2, dtype="int64"))]
 CLOSE = [(NEAR, OTHER), (FAR, OTHER), (x(), x(low=3, high=4)), (x(0), x(0))]
-SPOKEN, LETTERS = x(4, 2, 3), labels([1, 1], [2, 1])
 
 OPS = [
     loss(
@@ -180,40 +179,6 @@ OPS = [
                 x(2, 3),
                 x(2, 4),
                 x(5, 2, 4),
-            ),
-        ),
-    ),
-    # The gradient is the one before the softmax, and so none that finite differences find.
-    op(
-        F + "ctc_loss",
-        [
-            *(
-                sample(SPOKEN, LETTERS, (4, 3), (2, 1), reduction=r).not_smooth()
-                for r in ("mean", "sum", "none")
-            ),
-            sample(SPOKEN, LETTERS, (4, 1), (2, 2), zero_infinity=True).not_smooth(),
-            sample(SPOKEN, LETTERS, (4, 1), (2, 2), reduction="none").not_smooth(),
-            sample(SPOKEN, LETTERS, (4, 0), (2, 0), 2).not_smooth(),
-            sample(SPOKEN, labels(1, 1, 2), labels(4, 3), labels(2, 1)).not_smooth(),
-            sample(x(4, 3), labels(1, 2), (4,), (2,), reduction="none").not_smooth(),
-        ],
-        "f",
-        dtypes=("float64", "float32"),
-        rows=("ctc_loss_backward",),
-        only_first="derivative for aten::_ctc_loss_backward is not implemented",
-        errors=(
-            error(RuntimeError, "input_lengths must be of size", SPOKEN, LETTERS, (4,), (2, 1)),
-            error(RuntimeError, "blank must be in label range", SPOKEN, LETTERS, (4, 3), (2, 1), 3),
-            error(RuntimeError, "Expected tensor to have size", SPOKEN, LETTERS, (4, 3), (2, 3)),
-            error(TypeError, "ctc_loss() received an invalid", SPOKEN, LETTERS, 4, 2),
-            error(
-                ValueError,
-                "max is not a valid value for reduction",
-                SPOKEN,
-                LETTERS,
-                (4, 3),
-                (2, 1),
-                reduction="max",
             ),
         ),
     ),

@@ -35,13 +35,9 @@ from ..ops.adaptive import (
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
     adaptive_max_pool1d,
-    adaptive_max_pool1d_with_indices,
     adaptive_max_pool2d,
-    adaptive_max_pool2d_with_indices,
     adaptive_max_pool3d,
-    adaptive_max_pool3d_with_indices,
 )
-from ..ops.alignment import functional_ctc_loss as ctc_loss
 from ..ops.attention import scaled_dot_product_attention
 from ..ops.classification import (
     cross_entropy,
@@ -58,6 +54,7 @@ from ..ops.convolving import (
     conv_transpose2d,
     conv_transpose3d,
 )
+from ..ops.ctc import ctc_loss
 from ..ops.distance import (
     cosine_embedding_loss,
     cosine_similarity,
@@ -72,9 +69,9 @@ from ..ops.dropouts import alpha_dropout_functional as alpha_dropout
 from ..ops.dropouts import dropout1d, dropout2d, dropout3d
 from ..ops.dropouts import dropout_functional as dropout
 from ..ops.dropouts import feature_alpha_dropout_functional as feature_alpha_dropout
-from ..ops.embeddings import embedding, one_hot
+from ..ops.embeddings import embedding, embedding_bag, one_hot
 from ..ops.gating import glu
-from ..ops.grids import affine_grid, grid_sample
+from ..ops.gridding import affine_grid, grid_sample
 from ..ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -96,7 +93,7 @@ from ..ops.normalization import (
     rms_norm,
 )
 from ..ops.padding import pad
-from ..ops.pairwise import pdist
+from ..ops.pairs import pdist
 from ..ops.pixels import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
 from ..ops.pooling import (
     avg_pool1d,
@@ -106,14 +103,13 @@ from ..ops.pooling import (
     lp_pool2d,
     lp_pool3d,
     max_pool1d,
-    max_pool1d_with_indices,
     max_pool2d,
-    max_pool2d_with_indices,
     max_pool3d,
-    max_pool3d_with_indices,
 )
 from ..ops.products import bilinear, linear
 from ..ops.resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.rrelu import rrelu_
+from ..ops.rrelu import rrelu_functional as rrelu
 from ..ops.softmaxes import gumbel_softmax
 from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
@@ -121,25 +117,20 @@ from ..ops.softmaxes import nn_softmin as softmin
 from ..ops.transcendental import sigmoid, tanh
 from ..ops.unpooling import (
     fractional_max_pool2d,
-    fractional_max_pool2d_with_indices,
     fractional_max_pool3d,
-    fractional_max_pool3d_with_indices,
     max_unpool1d,
     max_unpool2d,
     max_unpool3d,
 )
-from .attention import multi_head_attention_forward
+from .multihead import multi_head_attention_forward
 
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
-    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
-    "adaptive_max_pool3d_with_indices",
     "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
@@ -169,12 +160,11 @@ __all__ = [
     "elu",
     "elu_",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
     "fold",
     "fractional_max_pool2d",
-    "fractional_max_pool2d_with_indices",
     "fractional_max_pool3d",
-    "fractional_max_pool3d_with_indices",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -204,11 +194,8 @@ __all__ = [
     "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
-    "max_pool1d_with_indices",
     "max_pool2d",
-    "max_pool2d_with_indices",
     "max_pool3d",
-    "max_pool3d_with_indices",
     "max_unpool1d",
     "max_unpool2d",
     "max_unpool3d",
@@ -232,6 +219,8 @@ __all__ = [
     "relu6",
     "relu_",
     "rms_norm",
+    "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
     "selu_",

@@ -16,8 +16,6 @@ from .activation import (
 )
 from .adaptive import *
 from .adaptive import resample
-from .alignment import *
-from .alignment import ctc_loss_backward
 from .arithmetic import *
 from .arithmetic import div_mode
 from .aten import aten
@@ -35,6 +33,8 @@ from .conversion import *
 from .conversion import contiguous
 from .convolving import *
 from .convolving import convolution_input, convolution_weight
+from .ctc import *
+from .ctc import ctc_loss_backward
 from .decompositions import *
 from .decompositions import (
     linalg_cholesky_ex,
@@ -59,8 +59,8 @@ from .extrema import *
 from .extrema import unselect
 from .fft import fft_c2c, fft_c2r, fft_r2c
 from .filling import *
-from .grids import *
-from .grids import affine_grid_adjoint, grid_offsets
+from .gridding import *
+from .gridding import affine_grid_generator_backward, grid_sampler_backward
 from .indexing import *
 from .indexing import (
     distinct,
@@ -88,7 +88,7 @@ from .norms import *
 from .norms import vector_norm
 from .padding import *
 from .padding import pick, unpick
-from .pairwise import *
+from .pairs import *
 from .pixels import *
 from .pixels import col2im, im2col
 from .pooling import *
@@ -103,6 +103,7 @@ from .reflectors import *
 from .resampling import *
 from .restructure import *
 from .rounding import *
+from .rrelu import *
 from .sampling import *
 from .sampling import dirichlet_grad, standard_gamma_grad
 from .scan import *
@@ -132,6 +133,7 @@ from .unpooling import *
 from .view_copies import *
 from .views import *
 from .views import base_of, expand, view_of
+from .weights import *
 from .windows import *
 from .windows import (
     diagonal_backward,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["dist", "norm", "renorm"]
 
 
-def norm_gradient(
+def _norm_gradient(
     F: Any, g: Any, self: Any, result: Any, self_shape: Any, ord: float, dim: Dims, keepdim: bool
 ) -> Any:
     """The gradient of a norm; zero where the norm is."""
@@ -52,7 +52,7 @@ vector_norm = op(
     "linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)",
     kernel=raw.vector_norm,
     tangent="contracted",
-    self=norm_gradient,
+    self=_norm_gradient,
     doc="""The norm ``sum(abs(x) ** ord) ** (1 / ord)`` over `dim`, as of one vector.
 
     `ord` may be any number; inf and -inf take the largest and smallest size, 0 counts what is not
@@ -81,7 +81,7 @@ dist = op(
 
 
 def _dist_gradient(F: Any, g: Any, difference: Any, result: Any, p: float) -> Any:
-    return norm_gradient(F, g, difference, result, difference.shape, p, None, False)
+    return _norm_gradient(F, g, difference, result, difference.shape, p, None, False)
 
 
 def _renorm_gradient(
@@ -92,7 +92,7 @@ def _renorm_gradient(
     norm = F.vector_norm(self, p, dims, True)
     inverse = 1 / (norm + RENORM_EPSILON)
     radial = F.sum(F.real(self.conj() * g), dims, True)
-    inward = norm_gradient(F, radial * inverse, self, norm, self_shape, p, dims, True)
+    inward = _norm_gradient(F, radial * inverse, self, norm, self_shape, p, dims, True)
     return F.where(norm > maxnorm, (g - inward) * (maxnorm * inverse), g)
 
 

@@ -6,7 +6,6 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..creation import empty_like, zeros_like
 from .arithmetic import neg
 from .checking import checked
 from .declare import op
@@ -139,23 +138,23 @@ def nn_softmin(
 def gumbel_softmax(
     logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Any:
-    """A sample of a categorical distribution, relaxed: ``softmax((logits + noise) / tau, dim)``.
+    """Samples of the Gumbel-Softmax distribution: softmax of `logits` with noise, over `tau`.
 
-    The noise is Gumbel's, drawn by the default generator. `hard` gives the one-hot vector of the
-    largest, with the gradient of the relaxed sample. `eps` has no effect, as in PyTorch.
+    With `hard` they are one-hot, with the gradient of the soft ones. Jang, Gu and Poole,
+    "Categorical Reparameterization with Gumbel-Softmax" (2017); as
+    `torch.nn.functional.gumbel_softmax`.
 
-    >>> from gradfn import nn, tensor
-    >>> nn.functional.gumbel_softmax(tensor([0.0, 100.0]), hard=True)
-    tensor([0., 1.])
+    >>> import gradfn
+    >>> gumbel_softmax(gradfn.zeros(2, 3), hard=True).sum(-1)
+    tensor([1., 1.])
     """
-    if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=3)
-    noise = -empty_like(logits).exponential_().log()
+    noise = -logits.detach().new_empty(logits.shape).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
         return soft
-    largest = soft.max(dim, keepdim=True)[1]
-    return zeros_like(logits).scatter_(dim, largest, 1.0) - soft.detach() + soft
+    chosen = soft.detach().new_zeros(soft.shape)
+    chosen = chosen.scatter(dim, soft.detach().argmax(dim, keepdim=True), 1.0)
+    return chosen - soft.detach() + soft
 
 
 METHODS = "log_softmax logsumexp softmax"

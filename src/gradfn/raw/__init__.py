@@ -6,22 +6,22 @@ names of their operators.
 """
 
 from .activation import *
-from .alignment import *
 from .attention import *
 from .convolving import *
 from .copying import *
+from .ctc import *
 from .decompositions import *
-from .distances import *
 from .elementwise import *
 from .embeddings import *
 from .fft import *
 from .filling import *
 from .gating import *
-from .grids import *
+from .gridding import *
 from .indexing import *
 from .loss import *
 from .normalization import *
 from .padding import *
+from .pairs import *
 from .pixels import *
 from .pooling import *
 from .products import *

@@ -52,7 +52,7 @@ def _written_to(out: Array, losses: Array) -> Array:
     return losses.astype(out.dtype, copy=False)
 
 
-def refuse_half(kernel: str, self: Array) -> None:
+def _refuse_half(kernel: str, self: Array) -> None:
     """Refuse half precision too, as PyTorch's kernels with loops over the classes do."""
     refuse(kernel, self, "biuc")
     if self.dtype.char in HALF:
@@ -220,7 +220,7 @@ def multi_margin_loss(
         raise RuntimeError(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
         )
-    refuse_half("multi_margin_loss_cpu_kernel", self)
+    _refuse_half("multi_margin_loss_cpu_kernel", self)
     if np.any((labels < 0) | (labels >= classes)):
         raise RuntimeError(f"target out of range: the classes go from 0 to {classes - 1}")
     own = np.expand_dims(labels, 1)
@@ -255,7 +255,7 @@ def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
             f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
         )
     _check_samples(self, target)
-    refuse_half("multilabel_margin_loss_forward_out_frame", self)
+    _refuse_half("multilabel_margin_loss_forward_out_frame", self)
     scores, counts = np.atleast_2d(self), label_counts(target)
     violations = np.maximum(1 - scores[:, :, None] + scores[:, None, :], 0)
     pairs = counts[:, :, None] * (counts == 0)[:, None, :]

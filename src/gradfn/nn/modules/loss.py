@@ -437,14 +437,19 @@ class TripletMarginWithDistanceLoss(_Loss):
         )
 
 
-class CTCLoss(_Loss):
-    """The loss of label sequences without a known alignment: `torch.nn.CTCLoss`.
+def _positive(loss: Module, margin: float) -> float:
+    if margin <= 0:
+        raise ValueError(
+            f"{type(loss).__name__}: expected margin to be greater than 0, got {margin} instead"
+        )
+    return margin
 
-    >>> from gradfn import nn, tensor
-    >>> log_probs = tensor([[0.5, 0.5], [0.25, 0.75]]).log()
-    >>> nn.CTCLoss(reduction="sum")(log_probs, tensor([1]), (2,), (1,)).exp()
-    tensor(1.1429)
-    """
+
+__getattr__ = missing(__name__)
+
+
+class CTCLoss(_Loss):
+    """`functional.ctc_loss`: of sequences of labels whose alignment is not known."""
 
     def __init__(
         self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
@@ -465,14 +470,3 @@ class CTCLoss(_Loss):
             self.reduction,
             self.zero_infinity,
         )
-
-
-def _positive(loss: Module, margin: float) -> float:
-    if margin <= 0:
-        raise ValueError(
-            f"{type(loss).__name__}: expected margin to be greater than 0, got {margin} instead"
-        )
-    return margin
-
-
-__getattr__ = missing(__name__)

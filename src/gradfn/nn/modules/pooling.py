@@ -302,7 +302,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 
 
 class _MaxUnpoolNd(Module):
-    """The partial inverse of a maximum pooling."""
+    """Puts pooled elements back to where they came from."""
 
     dims: ClassVar[int]
 
@@ -321,15 +321,15 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """The maxima of `MaxPool1d` at their places, and zeros elsewhere."""
+    """The inverse of `MaxPool1d`: see `functional.max_unpool1d`."""
 
     dims = 1
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """The maxima of `MaxPool2d` at their places, and zeros elsewhere: `torch.nn.MaxUnpool2d`.
+    """The inverse of `MaxPool2d`, zeros between the maxima: see `functional.max_unpool2d`.
 
-    >>> from gradfn import arange, nn
+    >>> from gradfn import nn, arange
     >>> pooled, indices = nn.MaxPool2d(2, return_indices=True)(arange(4.0).reshape(1, 2, 2))
     >>> nn.MaxUnpool2d(2)(pooled, indices)
     tensor([[[0., 0.],
@@ -340,16 +340,15 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """The maxima of `MaxPool3d` at their places, and zeros elsewhere."""
+    """The inverse of `MaxPool3d`: see `functional.max_unpool3d`."""
 
     dims = 3
 
 
 class _FractionalMaxPoolNd(Module):
-    """The greatest elements of windows placed at random."""
+    """The greatest elements of windows at random places."""
 
     dims: ClassVar[int]
-    _random_samples: Tensor | None
 
     def __init__(
         self,
@@ -357,31 +356,30 @@ class _FractionalMaxPoolNd(Module):
         output_size: Sizes | None = None,
         output_ratio: Any = None,
         return_indices: bool = False,
-        _random_samples: Tensor | None = None,
+        _random_samples: Any = None,
     ) -> None:
         super().__init__()
         name = type(self).__name__
         if output_size is None and output_ratio is None:
             raise ValueError(
-                f"{name} requires specifying either an output size, or a pooling ratio: both are "
-                "None"
+                f"{name} requires specifying either an output size, or a pooling ratio"
             )
         if output_size is not None and output_ratio is not None:
-            raise ValueError(
-                f"only one of output_size and output_ratio may be specified for {name}"
-            )
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if output_ratio is not None:
+            output_ratio = per_dimension(output_ratio, self.dims)
+            if not all(0 < ratio < 1 for ratio in output_ratio):
+                shown = output_ratio[0] if len(set(output_ratio)) == 1 else output_ratio
+                raise ValueError(f"output_ratio must be between 0 and 1 (got {shown})")
         self.kernel_size = per_dimension(kernel_size, self.dims)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
         self.output_size = None if output_size is None else per_dimension(output_size, self.dims)
-        if output_ratio is not None and not isinstance(output_ratio, tuple | list):
-            output_ratio = (output_ratio,) * self.dims
         self.output_ratio = output_ratio
-        if output_ratio is not None and not all(0 < ratio < 1 for ratio in output_ratio):
-            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Tensor) -> Any:
-        return getattr(functional, f"fractional_max_pool{self.dims}d")(
+        pool = getattr(functional, f"fractional_max_pool{self.dims}d")
+        return pool(
             input,
             self.kernel_size,
             self.output_size,
@@ -392,17 +390,13 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """The greatest elements of `output_size` windows placed at random: see the function.
-
-    >>> from gradfn import arange, nn
-    >>> nn.FractionalMaxPool2d(2, output_size=1)(arange(16.0).reshape(1, 4, 4))
-    tensor([[[15.]]])
-    """
+    """`functional.fractional_max_pool2d`. ValueError unless one of the output's size and its ratio
+    to the input's is given."""
 
     dims = 2
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """`FractionalMaxPool2d` for volumes."""
+    """`functional.fractional_max_pool3d`: see `FractionalMaxPool2d`."""
 
     dims = 3
