@@ -49,9 +49,7 @@ def test_every_program_has_its_output() -> None:
 def test_a_different_number_or_word_is_found() -> None:
     assert not differences("step 3  loss 0.5012", "step 3  loss 0.5010")
     for wrong in ("step 3  loss 0.5061", "step 4  loss 0.5010", "step 3  cost 0.5010"):
-        assert differences(wrong, "step 3  loss 0.5010") == [
-            f"{wrong!r}, not 'step 3  loss 0.5010'"
-        ]
+        assert len(differences(wrong, "step 3  loss 0.5010")) == 1
 
 
 @each_program
@@ -61,5 +59,6 @@ def test_gradfn_runs_the_program(program: Path) -> None:
 
 @each_program
 @pytest.mark.usefixtures("oracle")
-def test_pytorch_runs_the_program(program: Path) -> None:
+def test_pytorch_runs_the_program(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # the suite runs one process per core
     assert not differences(printed(program), expected(program))

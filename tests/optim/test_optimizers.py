@@ -114,7 +114,9 @@ def test_steps_are_pytorchs(oracle: ModuleType, name: str, options: dict[str, An
 
 
 @pytest.mark.parametrize("search", [None, "strong_wolfe"])
-@pytest.mark.parametrize("limits", [{"max_iter": 1}, {"max_iter": 3}, {"max_iter": 4, "max_eval": 2}, {"lr": 2}])
+@pytest.mark.parametrize(
+    "limits", [{"max_iter": 1}, {"max_iter": 3}, {"max_iter": 4, "max_eval": 2}, {"lr": 2}]
+)
 def test_lbfgs_evaluates_where_pytorch_does(
     oracle: ModuleType, limits: dict[str, Any], search: str | None
 ) -> None:
