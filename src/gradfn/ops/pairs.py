@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import raw
 from ..autograd.variable import Variable
+from ..shapes import broadcast_shapes
 from .checking import checked
 from .declare import op
 from .views import view
@@ -107,10 +108,20 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     many = compute_mode == MODES[0] and max(x1.shape[-2], x2.shape[-2]) > MANY
-    if p == 2 and (many or compute_mode == MODES[1]):
-        made = euclidean_dist(x1, x2)
-        return view(made, made.shape)
+    if p == 2 and (many or compute_mode == MODES[1]) and x1.numel() and x2.numel():
+        return _by_products(x1, x2)
     return distances(x1, x2, p)
+
+
+def _by_products(x1: Any, x2: Any) -> Any:
+    """`euclidean_dist`, of three dimensions where there are more, as PyTorch's graph has it."""
+    lead = broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    if lead:
+        batches = (x.expand(*lead, *x.shape[-2:]).contiguous() for x in (x1, x2))
+        first, second = (view(x, (-1, *x.shape[-2:])) for x in batches)
+    else:
+        first, second = x1, x2
+    return view(euclidean_dist(first, second), (*lead, x1.shape[-2], x2.shape[-2]))
 
 
 @checked
