@@ -74,6 +74,7 @@ from .ops.softmaxes import *
 from .ops.solvers import *
 from .ops.sorting import *
 from .ops.special import *
+from .ops.spectra import *
 from .ops.splitting import *
 from .ops.statistics import *
 from .ops.transcendental import *
@@ -89,6 +90,7 @@ from .sampling import *
 from .shapes import Size as Size
 from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
+from .tapers import *
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor
 from .version import __version__ as __version__
@@ -112,6 +114,7 @@ _LATER = frozenset(
         "distributed",
         "distributions",
         "func",
+        "functional",
         "hub",
         "jit",
         "lens",
@@ -121,6 +124,7 @@ _LATER = frozenset(
         "optim",
         "scipy",
         "serialization",
+        "signal",
         "testing",
         "utils",
         "xpu",

@@ -126,6 +126,7 @@ from .special import (
     special_xlog1py,
     special_zeta,
 )
+from .spectra import *
 from .splitting import *
 from .statistics import *
 from .transcendental import *
