@@ -39,6 +39,7 @@ from .ops.complexes import *
 from .ops.contraction import *
 from .ops.conversion import *
 from .ops.convolving import *
+from .ops.ctc import *
 from .ops.decompositions import *
 from .ops.determinants import *
 from .ops.distance import *

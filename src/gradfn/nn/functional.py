@@ -54,7 +54,7 @@ from ..ops.convolving import (
     conv_transpose2d,
     conv_transpose3d,
 )
-from ..ops.ctc import ctc_loss
+from ..ops.ctc import functional_ctc_loss as ctc_loss
 from ..ops.distance import (
     cosine_embedding_loss,
     cosine_similarity,
