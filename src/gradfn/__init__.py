@@ -39,6 +39,7 @@ from .ops.complexes import *
 from .ops.contraction import *
 from .ops.conversion import *
 from .ops.convolving import *
+from .ops.ctc import *
 from .ops.decompositions import *
 from .ops.determinants import *
 from .ops.distance import *
@@ -74,6 +75,7 @@ from .ops.softmaxes import *
 from .ops.solvers import *
 from .ops.sorting import *
 from .ops.special import *
+from .ops.spectra import *
 from .ops.splitting import *
 from .ops.statistics import *
 from .ops.transcendental import *
@@ -89,6 +91,7 @@ from .sampling import *
 from .shapes import Size as Size
 from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
+from .tapers import *
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor
 from .version import __version__ as __version__
@@ -113,6 +116,7 @@ _LATER = frozenset(
         "distributed",
         "distributions",
         "func",
+        "functional",
         "hub",
         "jit",
         "lens",
@@ -122,6 +126,7 @@ _LATER = frozenset(
         "optim",
         "scipy",
         "serialization",
+        "signal",
         "testing",
         "utils",
         "xpu",

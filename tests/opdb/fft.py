@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .core import COMPLEX, INT, OpInfo, Sample, error, sample, x
+from dataclasses import replace
+
+from .core import COMPLEX, INT, Array, OpInfo, Sample, error, sample, x
 from .families import op
 
 REAL = ("float64", "float32", *INT, "bool")
@@ -52,6 +54,10 @@ def several_dims(name: str, dtypes: tuple[str, ...], samples: list[Sample]) -> O
     )
 
 
+WINDOW = Array(values=[0.5, 1.0, 1.5, 0.75])
+SHORT = Array(values=[0.5, 1.0, 0.75])
+REAL_WINDOW, REAL_SHORT = replace(WINDOW, dtype="float64"), replace(SHORT, dtype="float64")
+
 OPS = [
     one_dim("fft", ANY, "fft_c2c"),
     one_dim("ifft", ANY, "fft_c2c"),
@@ -72,5 +78,38 @@ OPS = [
     *(
         op(f"fft.{name}", [sample(x(4)), sample(x(3, 4)), sample(x(3, 4), dim=0)], "f")
         for name in ("fftshift", "ifftshift")
+    ),
+    op(
+        "stft",
+        [
+            sample(x(9), 4, window=WINDOW, return_complex=True),
+            sample(x(2, 8), 4, 3, 3, SHORT, False, normalized=True, return_complex=True),
+            sample(x(8), 4, window=WINDOW, onesided=False, return_complex=True),
+        ],
+        dtypes=("float64", "float32"),
+        refuses_as_pytorch=False,  # a message of PyTorch's own for integers
+        errors=(
+            error(RuntimeError, "stft requires the return_complex parameter", x(9), 4),
+            error(
+                RuntimeError,
+                "Cannot have onesided output",
+                x(9, dtype="complex128"),
+                4,
+                window=WINDOW,
+                onesided=True,
+            ),
+        ),
+    ),
+    op(
+        "istft",
+        [
+            sample(x(3, 5), 4, window=REAL_WINDOW),
+            sample(x(2, 3, 4), 4, 2, 3, REAL_SHORT, length=6, normalized=True),
+            sample(x(4, 4), 4, window=REAL_WINDOW, onesided=False, return_complex=True),
+            sample(x(4, 4), 4, window=REAL_WINDOW, center=False),
+        ],
+        dtypes=("complex128",),
+        refuses_as_pytorch=False,
+        errors=(error(RuntimeError, "istft requires a complex-valued input", x(3, 5), 4),),
     ),
 ]

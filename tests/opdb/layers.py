@@ -263,10 +263,11 @@ OPS = [
         sample(x(2, 2, 3), (2, 1, 3, 2), align_corners=True),
         sample(x(1, 2, 3), (1, 1, 2, 2), align_corners=False),
         sample(x(1, 3, 4), (1, 1, 2, 1, 2), align_corners=False),
-        rows=("affine_grid_generator", "affine_grid_generator_backward"),
+        rows=("affine_grid_generator", "affine_grid_adjoint"),
         errors=(
             error(ValueError, "Expected a batch of 2D affine", x(1, 2, 2), (1, 1, 2, 2), True),
             error(ValueError, "Expected non-zero, positive", x(1, 2, 3), (1, 1, 0, 2), True),
+            error(RuntimeError, "Expected size for first", x(2, 2, 3), (3, 1, 2, 4), True),
         ),
     ),
     layer(
@@ -289,8 +290,8 @@ OPS = [
             )
         ),
         sample(x(1, 1, 2, 3, 2), x(1, 1, 2, 2, 3, low=-1.3, high=1.3), align_corners=True),
-        once=True,
-        rows=("grid_sampler_2d", "grid_sampler_3d", "grid_sampler"),
+        sample(x(0, 2, 2, 3), x(0, 1, 2, 2), align_corners=True).forward_only(),
+        rows=("grid_sampler_2d", "grid_sampler_3d", "grid_offsets"),
         errors=(
             error(ValueError, "nn.functional.grid_sample(): expected mode", x(1), x(1), "cubic"),
         ),

@@ -60,7 +60,7 @@ from .extrema import unselect
 from .fft import fft_c2c, fft_c2r, fft_r2c
 from .filling import *
 from .gridding import *
-from .gridding import affine_grid_generator_backward, grid_sampler_backward
+from .gridding import affine_grid_adjoint, grid_offsets
 from .indexing import *
 from .indexing import (
     distinct,
@@ -126,6 +126,7 @@ from .special import (
     special_xlog1py,
     special_zeta,
 )
+from .spectra import *
 from .splitting import *
 from .statistics import *
 from .transcendental import *

@@ -185,4 +185,25 @@ def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = Fal
     return _adaptive_maximum("adaptive_max_pool3d", 3, input, output_size, return_indices)
 
 
+def adaptive_max_pool1d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> Any:
+    """`adaptive_max_pool1d` with where each maximum is."""
+    return _adaptive_maximum("adaptive_max_pool1d", 1, input, output_size, True)
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> Any:
+    """`adaptive_max_pool2d` with where each maximum is."""
+    return _adaptive_maximum("adaptive_max_pool2d", 2, input, output_size, True)
+
+
+def adaptive_max_pool3d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> Any:
+    """`adaptive_max_pool3d` with where each maximum is."""
+    return _adaptive_maximum("adaptive_max_pool3d", 3, input, output_size, True)
+
+
 METHODS = ""

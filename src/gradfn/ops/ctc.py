@@ -9,12 +9,14 @@ import numpy as np
 
 from .. import raw
 from ..autograd.variable import Variable
+from ..raw.loss import MEAN, NONE
 from ..raw.numbers import Array
 from .checking import checked
 from .declare import op
 from .formulas import not_implemented
+from .reducing import number
 
-__all__: list[str] = []
+__all__ = ["ctc_loss"]
 
 alignments = op(
     "ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths, target_lengths, blank, "
@@ -40,7 +42,7 @@ ctc_loss_backward = op(
 
 
 @checked
-def ctc_loss(
+def functional_ctc_loss(
     log_probs: Any,
     targets: Any,
     input_lengths: Any,
@@ -60,18 +62,43 @@ def ctc_loss(
 
     >>> import gradfn
     >>> log_probs = gradfn.zeros(3, 1, 2).log_softmax(2)
-    >>> ctc_loss(log_probs, gradfn.tensor([[1]]), [3], [1])
+    >>> functional_ctc_loss(log_probs, gradfn.tensor([[1]]), [3], [1])
     tensor(0.2877)
     """
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+    lengths = input_lengths, target_lengths
+    return ctc_loss(log_probs, targets, *lengths, blank, number(reduction), zero_infinity)
+
+
+@checked
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = NONE,
+    zero_infinity: bool = False,
+) -> Any:
+    """`torch.nn.functional.ctc_loss`, its reduction by PyTorch's number."""
     single = log_probs.ndim == 2
     if single:
         log_probs = log_probs.unsqueeze(1)
+    if log_probs.ndim != 3:
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for "
+            "argument #1 'log_probs'"
+        )
+    if not log_probs.numel():
+        raise RuntimeError(f"log_probs tensor must not be empty: it is {list(log_probs.shape)}")
     steps, batch, classes = log_probs.shape
     if not 0 <= blank < classes:
         raise RuntimeError(
             f"blank must be in label range: it is {blank}, and there are {classes} labels"
+        )
+    if isinstance(input_lengths, Variable) is not isinstance(target_lengths, Variable):
+        raise TypeError(
+            "ctc_loss() received an invalid combination of arguments - input_lengths and "
+            "target_lengths must both be tensors or both be tuples of ints"
         )
     inputs = _lengths("input_lengths", input_lengths, batch)
     labels = _lengths("target_lengths", target_lengths, batch)
@@ -85,18 +112,28 @@ def ctc_loss(
     )
     if zero_infinity:
         losses = losses.new_zeros(()).where(losses == np.inf, losses)
-    if reduction == "none":
-        return losses[0] if single else losses
-    if reduction == "sum":
-        return losses.sum()
-    return (losses / losses.new_tensor(labels).clamp_min(1)).mean()
+    if reduction == NONE:
+        return losses.squeeze(0) if single else losses
+    if reduction == MEAN:
+        return (losses / losses.new_tensor(labels).clamp_min(1)).mean()
+    return losses.sum()
 
 
 def _lengths(name: str, lengths: Any, batch: int) -> tuple[int, ...]:
-    array = lengths._array if isinstance(lengths, Variable) else np.asarray(lengths, np.int64)
-    if array.dtype.kind not in "iu":
-        raise RuntimeError(f"{name} must be integral, not {array.dtype}")
-    found = tuple(array.reshape(-1).tolist())
+    if isinstance(lengths, Variable):
+        if lengths._array.dtype.kind not in "iu":
+            raise TypeError(
+                f"ctc_loss() received an invalid combination of arguments - {name} must be "
+                f"integral, not {lengths.dtype}"
+            )
+        found = tuple(lengths._array.reshape(-1).tolist())
+    elif isinstance(lengths, Sequence):
+        found = tuple(lengths)
+    else:
+        raise TypeError(
+            f"ctc_loss() received an invalid combination of arguments - {name} must be a Tensor or "
+            f"a tuple of ints, not {type(lengths).__name__}"
+        )
     if len(found) != batch:
         raise RuntimeError(f"{name} must be of size batch_size: {len(found)} are not {batch}")
     if min(found, default=0) < 0:

@@ -244,6 +244,19 @@ def max_pool2d(
     return _max("max_pool2d", 2, input, *setup)
 
 
+def max_pool2d_with_indices(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """`max_pool2d` with where each maximum is."""
+    return _max("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
 def max_pool3d(
     input: Any,
     kernel_size: Any,
@@ -261,6 +274,19 @@ def max_pool3d(
     """
     setup = kernel_size, stride, padding, dilation, ceil_mode, return_indices
     return _max("max_pool3d", 3, input, *setup)
+
+
+def max_pool3d_with_indices(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """`max_pool3d` with where each maximum is."""
+    return _max("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 def _avg(

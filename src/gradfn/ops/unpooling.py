@@ -20,6 +20,7 @@ def _max_unpool(dims: int) -> Function:
         f"max_unpool{dims}d(self, indices: Tensor, output_size)",
         kernel=raw.max_unpool,
         node=f"MaxUnpool{dims}DBackward0",
+        refuses="biuc",
         tangent="linear",
         batch="trailing",
         self=lambda F, g, indices: F.from_planes(g, indices, dims),
@@ -92,10 +93,20 @@ def _unpooled(
             "Expected shape of indices to be same as that of the input tensor "
             f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
+    _refuse_empty(f"max_unpooling{dims}d", dims, input)
     if dims == 1:  # in PyTorch, of two dimensions
         made = _UNPOOL[2](unsqueeze(input, -1), unsqueeze(indices, -1), (*size, 1))
         return squeeze(made, -1)
     return _UNPOOL[dims](input, indices, size)
+
+
+def _refuse_empty(name: str, dims: int, input: Any) -> None:
+    shape = list(input.shape)
+    if 0 in shape[-dims - 1 :]:
+        raise RuntimeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but got "
+            f"{shape}"
+        )
 
 
 @checked
@@ -159,6 +170,7 @@ def _fractional(
         raise IndexError(
             f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {input.ndim}D"
         )
+    _refuse_empty(name, dims, input)
     sizes = input.shape[-dims:]
     if output_size is None:
         ratios = output_ratio if isinstance(output_ratio, Sequence) else [output_ratio] * dims
@@ -174,6 +186,11 @@ def _fractional(
     lead = input.shape[:-dims]
     if samples is None:
         samples = input.detach().new_empty((*lead, dims)).uniform_()
+    elif samples.dtype is not input.dtype:
+        raise RuntimeError(
+            "Expect _random_samples to have the same dtype as input, which has "
+            f"{input.dtype} and they {samples.dtype}"
+        )
     else:
         samples = samples.reshape(*lead, dims)
     # The plane's samples are for its last dimension first, but for three dimensions.
@@ -219,6 +236,34 @@ def fractional_max_pool3d(
     setup = kernel_size, output_size, output_ratio, _random_samples
     values, indices = _fractional(3, input, *setup)
     return (values, indices) if return_indices else values
+
+
+def fractional_max_pool2d_with_indices(
+    input: Any,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> Any:
+    """`fractional_max_pool2d` with where each maximum is."""
+    return fractional_max_pool2d(
+        input, kernel_size, output_size, output_ratio, True, _random_samples
+    )
+
+
+def fractional_max_pool3d_with_indices(
+    input: Any,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> Any:
+    """`fractional_max_pool3d` with where each maximum is."""
+    return fractional_max_pool3d(
+        input, kernel_size, output_size, output_ratio, True, _random_samples
+    )
 
 
 METHODS = ""

@@ -166,7 +166,7 @@ def to_planes(self: Array, index: Array, sizes: Sequence[int]) -> Array:
         self, index = np.broadcast_arrays(self, index)
     kept, plane = self.shape[:-dims], math.prod(sizes)
     rows = math.prod(kept)
-    flat = index.reshape(rows, -1) + np.arange(rows)[:, None] * plane
+    flat = index.reshape(rows, math.prod(index.shape[-dims:])) + np.arange(rows)[:, None] * plane
     sums = np.bincount(flat.reshape(-1), self.reshape(-1).astype(np.float64), rows * plane)
     return sums.astype(self.dtype).reshape(*kept, *sizes)
 

@@ -21,11 +21,12 @@ def max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Array
     if outside.any():
         raise RuntimeError(
             f"Found an invalid max index: {indices[outside][0]} (output volumes are of size "
-            f"{'x'.join(map(str, output_size))}"
+            f"{'x'.join(map(str, output_size))})"
         )
     lead = self.shape[:-dims]
     flat = np.zeros((*lead, size), self.dtype)
-    places, values = (array.reshape(*lead, -1) for array in (indices, self))
+    count = math.prod(self.shape[-dims:])
+    places, values = (array.reshape(*lead, count) for array in (indices, self))
     np.put_along_axis(flat, places, values, -1)
     return flat.reshape(*lead, *output_size)
 
@@ -52,8 +53,8 @@ def fractional_max_pool(
         shape = [1] * dims
         shape[d] = output_size[d]
         corner = corner * sizes[d] + start.reshape(*lead, *shape)
-    corner = corner.reshape(*lead, -1)
-    plane = self.reshape(*lead, -1)
+    corner = corner.reshape(*lead, math.prod(output_size))
+    plane = self.reshape(*lead, math.prod(sizes))
     best = which = None
     for tap in product(*map(range, kernel_size)):
         place = corner + np.ravel_multi_index(tap, sizes)
