@@ -154,6 +154,10 @@ def test_second_gradients_are_the_finite_differences(op: OpInfo, dtype: str) -> 
 def _check_second(op: OpInfo, case: Sample, arrays: list[Values], key: str) -> None:
     call = case.bind(lib, arrays, requires_grad=True)
     result = op.run(lib, call)
+    if op.once:
+        with pytest.raises(NotImplementedError, match=r"the derivative for .* is not implemented"):
+            pull_back_twice(lib, result, call.leaves, key)
+        return
     inputs = [arrays[i] for i in case.differentiated(arrays)]
     seeds = [to_numpy(c) for c in cotangents(lib, recorded(result), key)]
 

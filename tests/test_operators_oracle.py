@@ -135,8 +135,13 @@ def none_against_zeros(mine: Any, theirs: Any) -> bool:
 def test_second_gradients(oracle: ModuleType, op: OpInfo, dtype: str) -> None:
     def check(own: Call, torch: Call, key: str) -> None:
         actual, expected = op.run(lib, own), op.run(oracle, torch)
+        if op.once:
+            return
         limit = tolerance(torch, expected)
-        gradients = pull_back_twice(oracle, expected, torch.leaves, key)
+        try:
+            gradients = pull_back_twice(oracle, expected, torch.leaves, key)
+        except NotImplementedError:
+            return  # the finite differences tell
         second = pull_back_twice(lib, actual, own.leaves, key)
         pairs = [
             (None, None) if none_against_zeros(mine, theirs) else (mine, theirs)

@@ -46,12 +46,14 @@ from .ops.dropouts import *
 from .ops.einstein import *
 from .ops.extrema import *
 from .ops.filling import *
+from .ops.gridding import *
 from .ops.indexing import *
 from .ops.joining import *
 from .ops.matrix_functions import *
 from .ops.normalization import *
 from .ops.norms import *
 from .ops.padding import *
+from .ops.pairs import *
 from .ops.pixels import *
 from .ops.pooling import *
 from .ops.powers import *
@@ -61,6 +63,7 @@ from .ops.reduction import *
 from .ops.reflectors import *
 from .ops.restructure import *
 from .ops.rounding import *
+from .ops.rrelu import *
 from .ops.sampling import *
 from .ops.sampling import sample_dirichlet as _sample_dirichlet
 from .ops.sampling import standard_gamma as _standard_gamma
@@ -76,6 +79,7 @@ from .ops.statistics import *
 from .ops.transcendental import *
 from .ops.view_copies import *
 from .ops.views import *
+from .ops.weights import *
 from .ops.windows import *
 from .printing import set_printoptions as set_printoptions
 from .queries import *
@@ -98,6 +102,7 @@ newaxis = None
 _LATER = frozenset(
     {
         "_C",
+        "_VF",
         "_functorch",
         "accelerator",
         "amp",
@@ -134,6 +139,8 @@ _WITHIN = {
         ),
         "amp.autocast_mode",
     ),
+    "_unique": "_VF",
+    "_unique2": "_VF",
     "compile": "compiler",
     "load": "serialization",
     "save": "serialization",

@@ -39,6 +39,9 @@ class UntypedStorage:
 
     size = __len__ = nbytes
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def data_ptr(self) -> int:
         """The address of the first byte; 0 where there is none."""
         return address(self._owner) if self._owner.size else 0

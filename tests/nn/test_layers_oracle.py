@@ -63,6 +63,13 @@ ELEMENTWISE = """
 """
 
 LAYERS: list[tuple[str, ...]] = [
+    ("Unfold(2, padding=1)", "x(2, 1, 3, 3)"),
+    ("Unfold((2, 3), 1, 0, (1, 2))", "x(1, 2, 4, 5)"),
+    ("Fold((4, 5), (2, 2))", "x(1, 8, 12)"),
+    ("Fold(4, 2, stride=2)", "x(4, 4)"),
+    ("RReLU()", "x(3, 4)"),
+    ("RReLU(0.1, 0.2, True)", "x(3, 4) * 1"),
+    ("RReLU().eval()", "x(3, 4)"),
     ("GLU()", "x(2, 4)"),
     ("GLU(0)", "x(2, 4)"),
     ("AlphaDropout(0.4)", "x(4, 3)"),
@@ -148,6 +155,19 @@ IMAGES: list[tuple[str, ...]] = [
     ("PixelShuffle(2)", "x(2, 8, 3, 2)"),
     ("PixelUnshuffle(2)", "x(2, 4, 6)"),
     ("ChannelShuffle(2)", "x(2, 6, 3, 2)"),
+    ("MaxUnpool2d(2)", "x(1, 2, 2, 2)", "torch.tensor([[[[0, 3], [9, 14]], [[5, 2], [8, 11]]]])"),
+    ("MaxUnpool1d(2, 2)", "x(2, 2)", "torch.tensor([[1, 3], [0, 2]])"),
+    ("MaxUnpool3d((1, 2, 2))", "x(1, 1, 1, 1)", "torch.tensor([[[[3]]]])"),
+    ("FractionalMaxPool2d(2, output_size=(2, 3))", "x(2, 3, 6, 5)"),
+    ("FractionalMaxPool2d(2, output_ratio=0.5)", "x(3, 6, 5)"),
+    ("FractionalMaxPool3d(2, output_size=2)", "x(2, 1, 5, 6, 5)"),
+    (
+        "CTCLoss(zero_infinity=True)",
+        "x(5, 2, 4).log_softmax(2)",
+        "torch.tensor([[1, 2], [2, 1]])",
+        "torch.tensor([5, 4])",
+        "torch.tensor([2, 1])",
+    ),
 ]
 
 ATTENTION: list[tuple[str, ...]] = [

@@ -253,7 +253,8 @@ class OpInfo:
     such form, and then no library may have it. `syntax` is an operator that only Python's syntax
     reaches. `receiver` is the position of the method's `self` among the function's arguments.
     `rows` names the rows of the declaration table that it covers besides its own.
-    `differentiable_in` is empty for an operator without a derivative. `refuses_as_pytorch` is False
+    `differentiable_in` is empty for an operator without a derivative; `once` marks one whose
+    gradient has none, and so no tangents either. `refuses_as_pytorch` is False
     where gradfn does not yet refuse all that PyTorch refuses: other dtypes, and what is no tensor.
     """
 
@@ -268,6 +269,7 @@ class OpInfo:
     receiver: int = 0
     differentiable_in: tuple[str, ...] = ALL
     random: bool = False
+    once: bool = False
     refuses_as_pytorch: bool = True
     errors: tuple[ErrorCase, ...] = ()
     rows: tuple[str, ...] = ()

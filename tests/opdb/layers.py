@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import Sample, sample, x
+from .core import Sample, error, sample, x
 from .families import op
 
 F = "nn.functional."
@@ -27,6 +27,11 @@ def distinct(*shape: int) -> Any:
         nested = [nested[i : i + extent] for i in range(0, len(nested), extent)]
     return x(values=nested)
 
+
+PLACES = x(dtype="int64", values=[[[[0, 3], [9, 14]], [[5, 2], [8, 11]]]])
+LARGE = x(dtype="int64", values=[[[99]]])
+SHIFTS = x(values=[[[0.2, 0.6], [0.9, 0.4]]], grad=False)
+LABELS = x(dtype="int64", values=[[1, 2], [2, 1]])
 
 OPS = [
     layer(
@@ -123,6 +128,28 @@ OPS = [
         sample(x(1, 4, 3), 2, x(4), x(4)),
         rows=("native_group_norm",),
     ),
+    op(  # PyTorch's second derivatives are wrong: docs/deviations.md
+        "_weight_norm",
+        [
+            sample(x(3, 4), x(3, 1)),
+            sample(x(3, 2, 2), x(1, 1, 2), 2),
+            sample(x(2, 3, 2), x(1, 3, 1), dim=1),
+            sample(x(2, 3), x(1), -1),
+        ],
+        "f",
+        dtypes=REAL,
+        differentiable_in=("float32",),
+        refuses_as_pytorch=False,
+        rows=("weight_norm_interface",),
+    ),
+    op(
+        "norm_except_dim",
+        [sample(x(3, 4)), sample(x(3, 2), 1, 1), sample(x(2, 3), 2, -1)],
+        "f",
+        dtypes=REAL,
+        refuses_as_pytorch=False,
+        rows=("norm.all",),
+    ),
     layer("rms_norm", sample(x(2, 3), (3,)), sample(x(2, 3), (3,), x(3))),
     layer("local_response_norm", sample(x(1, 4, 3), 2)),
     layer(
@@ -167,6 +194,118 @@ OPS = [
             "upsample_bicubic2d_aa",
             "upsample_trilinear3d",
             *(f"upsample_nearest{kind}{n}d" for kind in ("", "_exact") for n in (1, 2, 3)),
+        ),
+    ),
+    op(
+        "cdist",
+        [
+            sample(x(3, 4), x(2, 4)),
+            sample(x(3, 4), x(2, 4), p=1.0),
+            sample(x(3, 4), x(2, 4), p=float("inf")),
+            sample(x(3, 4), x(2, 4), p=3.5),
+            sample(x(3, 4), x(2, 4), p=0.0),
+            sample(x(1, 3, 4), x(2, 2, 4)),
+            sample(x(0, 4), x(2, 4)),
+            sample(x(3, 4), x(2, 4), compute_mode="use_mm_for_euclid_dist"),
+        ],
+        "f",
+        dtypes=REAL,
+        refuses_as_pytorch=False,
+        rows=("euclidean_dist",),
+        errors=(
+            error(RuntimeError, "X1 and X2 must have the same number of columns", x(2, 3), x(2, 4)),
+            error(RuntimeError, "cdist only supports non-negative p values", x(2, 3), x(2, 3), -1),
+        ),
+    ),
+    op(
+        "pdist",
+        [
+            sample(x(4, 3)),
+            sample(x(4, 3), 1.0),
+            sample(x(4, 3), float("inf")),
+            sample(x(4, 3), 3.5),
+            sample(x(1, 3)).forward_only(),
+        ],
+        "f",
+        dtypes=REAL,
+        refuses_as_pytorch=False,
+        errors=(error(RuntimeError, "pdist only supports 2D tensors, got: 1D", x(3)),),
+    ),
+    layer(
+        "max_unpool2d",
+        sample(x(1, 2, 2, 2), PLACES, 2),
+        sample(x(1, 2, 2, 2), PLACES, 2, output_size=(5, 5)),
+        errors=(
+            error(RuntimeError, "Found an invalid max index: 99", x(1, 1, 1), LARGE, 2),
+            error(
+                ValueError, 'invalid output_size "(9, 9)"', x(1, 1, 1), LARGE, 2, None, 0, (9, 9)
+            ),
+        ),
+    ),
+    layer("max_unpool1d", sample(x(1, 2, 2), x(dtype="int64", values=[[[1, 3], [0, 2]]]), 2)),
+    layer("max_unpool3d", sample(x(1, 1, 1, 1), x(dtype="int64", values=[[[[3]]]]), 2)),
+    layer(
+        "fractional_max_pool2d",
+        sample(distinct(1, 2, 5, 4), 2, output_size=(2, 3), _random_samples=SHIFTS),
+        sample(distinct(1, 2, 5, 4), 2, output_ratio=(0.5, 0.5), _random_samples=SHIFTS),
+    ),
+    layer(
+        "fractional_max_pool3d",
+        sample(
+            distinct(1, 1, 4, 4, 4),
+            2,
+            output_size=2,
+            _random_samples=x(values=[[[0.2, 0.6, 0.9]]], grad=False),
+        ),
+    ),
+    layer(
+        "affine_grid",
+        sample(x(2, 2, 3), (2, 1, 3, 2), align_corners=True),
+        sample(x(1, 2, 3), (1, 1, 2, 2), align_corners=False),
+        sample(x(1, 3, 4), (1, 1, 2, 1, 2), align_corners=False),
+        rows=("affine_grid_generator", "affine_grid_generator_backward"),
+        errors=(
+            error(ValueError, "Expected a batch of 2D affine", x(1, 2, 2), (1, 1, 2, 2), True),
+            error(ValueError, "Expected non-zero, positive", x(1, 2, 3), (1, 1, 0, 2), True),
+        ),
+    ),
+    layer(
+        "grid_sample",
+        *(
+            sample(
+                x(2, 2, 3, 4),
+                x(2, 2, 3, 2, low=-1.3, high=1.3),
+                mode,
+                padding,
+                align_corners=align,
+            )
+            for mode, padding, align in (
+                ("bilinear", "zeros", False),
+                ("bilinear", "border", True),
+                ("bilinear", "reflection", False),
+                ("nearest", "border", False),
+                ("bicubic", "zeros", True),
+                ("bicubic", "reflection", False),
+            )
+        ),
+        sample(x(1, 1, 2, 3, 2), x(1, 1, 2, 2, 3, low=-1.3, high=1.3), align_corners=True),
+        once=True,
+        rows=("grid_sampler_2d", "grid_sampler_3d", "grid_sampler"),
+        errors=(
+            error(ValueError, "nn.functional.grid_sample(): expected mode", x(1), x(1), "cubic"),
+        ),
+    ),
+    layer(
+        "ctc_loss",
+        sample(x(5, 2, 4), LABELS, [5, 4], [2, 1]).not_smooth(),
+        sample(x(5, 2, 4), LABELS, [5, 4], [2, 1], reduction="sum").not_smooth(),
+        sample(x(5, 2, 4), LABELS, [5, 4], [2, 0], blank=3, reduction="none").not_smooth(),
+        sample(x(5, 2, 4), LABELS, [1, 4], [2, 1], zero_infinity=True).not_smooth(),
+        once=True,
+        rows=("ctc_loss", "ctc_loss_backward"),
+        errors=(
+            error(RuntimeError, "blank must be in label range", x(2, 1, 3), LABELS, [2], [1], 3),
+            error(RuntimeError, "input_lengths must be of size", x(2, 1, 3), LABELS, [2, 2], [1]),
         ),
     ),
 ]

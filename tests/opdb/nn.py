@@ -147,6 +147,33 @@ OPS = [
         errors=(error(IndexError, "index out of range in self", labels(3), x(3, 2)),),
         rows=("embedding_dense", "embedding_dense_double", "embedding_renorm"),
     ),
+    op(  # PyTorch has no second derivatives of it
+        F + "embedding_bag",
+        [
+            sample(labels(0, 2, 0), x(3, 2), labels(0, 2)),
+            sample(labels(0, 2, 0), x(3, 2), labels(0, 0, 3), mode="sum"),
+            sample(labels([0, 1], [1, 1]), x(3, 2)),
+            sample(labels([0, 1], [2, 1]), x(3, 2), mode="max"),
+            sample(labels(0, 2, 1), x(3, 2), labels(0, 2), mode="max", padding_idx=2),
+            sample(labels(0, 2, 0), x(3, 2), labels(0, 2), padding_idx=0),
+            sample(labels(0, 2), x(3, 2), labels(0), mode="sum", per_sample_weights=x(2)),
+            sample(Array((0,), dtype="int64"), x(3, 2), labels(0, 0)).forward_only(),
+        ],
+        "f",
+        dtypes=FLOAT,
+        differentiable_in=("float32",),
+        refuses_as_pytorch=False,
+        errors=(
+            error(ValueError, "offsets has to be a 1D Tensor", labels(2), x(3, 2)),
+            error(
+                RuntimeError,
+                "padding_idx must be within the number of embeddings",
+                labels([2]),
+                x(3, 2),
+                padding_idx=3,
+            ),
+        ),
+    ),
     op(
         F + "linear",
         [
@@ -275,6 +302,24 @@ OPS = [
                 x(3),
                 x(2),
             ),
+        ),
+    ),
+    op(
+        F + "rrelu",
+        [
+            sample(x(4, 3, **OFF_ZERO)),
+            sample(x(4, 3, **OFF_ZERO), training=True),
+            sample(x(3, 4, layout="transposed", **OFF_ZERO), 0.2, 0.4, True),
+            sample(x(**OFF_ZERO), 0.3, 0.3, training=True),
+            sample(x(0), training=True),
+        ],
+        "f",
+        dtypes=("float64", "float32"),
+        random=True,
+        refuses_as_pytorch=False,
+        rows=("rrelu_with_noise", "rrelu_with_noise.of_result"),
+        errors=(
+            error(RuntimeError, "Lower bound should be less than or equal to", x(2), 1.0, 0.5),
         ),
     ),
     op(

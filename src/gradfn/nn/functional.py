@@ -54,6 +54,7 @@ from ..ops.convolving import (
     conv_transpose2d,
     conv_transpose3d,
 )
+from ..ops.ctc import ctc_loss
 from ..ops.distance import (
     cosine_embedding_loss,
     cosine_similarity,
@@ -68,8 +69,9 @@ from ..ops.dropouts import alpha_dropout_functional as alpha_dropout
 from ..ops.dropouts import dropout1d, dropout2d, dropout3d
 from ..ops.dropouts import dropout_functional as dropout
 from ..ops.dropouts import feature_alpha_dropout_functional as feature_alpha_dropout
-from ..ops.embeddings import embedding, one_hot
+from ..ops.embeddings import embedding, embedding_bag, one_hot
 from ..ops.gating import glu
+from ..ops.gridding import affine_grid, grid_sample
 from ..ops.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -91,6 +93,7 @@ from ..ops.normalization import (
     rms_norm,
 )
 from ..ops.padding import pad
+from ..ops.pairs import pdist
 from ..ops.pixels import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
 from ..ops.pooling import (
     avg_pool1d,
@@ -105,11 +108,21 @@ from ..ops.pooling import (
 )
 from ..ops.products import bilinear, linear
 from ..ops.resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.rrelu import rrelu_
+from ..ops.rrelu import rrelu_functional as rrelu
+from ..ops.softmaxes import gumbel_softmax
 from ..ops.softmaxes import nn_log_softmax as log_softmax
 from ..ops.softmaxes import nn_softmax as softmax
 from ..ops.softmaxes import nn_softmin as softmin
 from ..ops.transcendental import sigmoid, tanh
-from .attention import multi_head_attention_forward
+from ..ops.unpooling import (
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
+from .multihead import multi_head_attention_forward
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -118,6 +131,7 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
@@ -138,6 +152,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",
@@ -145,12 +160,17 @@ __all__ = [
     "elu",
     "elu_",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -176,6 +196,9 @@ __all__ = [
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
     "multi_head_attention_forward",
@@ -187,6 +210,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",
@@ -195,6 +219,8 @@ __all__ = [
     "relu6",
     "relu_",
     "rms_norm",
+    "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
     "selu_",

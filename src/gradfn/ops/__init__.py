@@ -33,6 +33,8 @@ from .conversion import *
 from .conversion import contiguous
 from .convolving import *
 from .convolving import convolution_input, convolution_weight
+from .ctc import *
+from .ctc import ctc_loss_backward
 from .decompositions import *
 from .decompositions import (
     linalg_cholesky_ex,
@@ -57,6 +59,8 @@ from .extrema import *
 from .extrema import unselect
 from .fft import fft_c2c, fft_c2r, fft_r2c
 from .filling import *
+from .gridding import *
+from .gridding import affine_grid_generator_backward, grid_sampler_backward
 from .indexing import *
 from .indexing import (
     distinct,
@@ -84,6 +88,7 @@ from .norms import *
 from .norms import vector_norm
 from .padding import *
 from .padding import pick, unpick
+from .pairs import *
 from .pixels import *
 from .pixels import col2im, im2col
 from .pooling import *
@@ -98,12 +103,13 @@ from .reflectors import *
 from .resampling import *
 from .restructure import *
 from .rounding import *
+from .rrelu import *
 from .sampling import *
 from .sampling import dirichlet_grad, standard_gamma_grad
 from .scan import *
 from .scan import recurrence, shift
 from .scattering import *
-from .scattering import gather_backward
+from .scattering import gather_backward, once_where
 from .shaping import *
 from .shaping import blocks, repeat, unblock, unrepeat
 from .softmaxes import *
@@ -123,9 +129,11 @@ from .special import (
 from .splitting import *
 from .statistics import *
 from .transcendental import *
+from .unpooling import *
 from .view_copies import *
 from .views import *
 from .views import base_of, expand, view_of
+from .weights import *
 from .windows import *
 from .windows import (
     diagonal_backward,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -95,9 +96,14 @@ def scaled_dot_product_attention(
     if is_causal:
         attn_mask = Variable.wrap(np.tri(query.size(-2), key.size(-2), dtype=bool))
     mask = _additive(attn_mask, query)
-    if _fused(query, key, value, mask, dropout_p):
+    if FLASH_ATTENTION in allowed.get() and _fused(query, key, value, mask, dropout_p):
         factor = 1 / math.sqrt(query.size(-1)) if scale is None else scale
         return attention(query, key, value, mask, factor)
+    if MATH not in allowed.get():
+        raise RuntimeError(
+            "No viable backend for scaled_dot_product_attention was found. This is likely due to "
+            "turning off both the math kernel and the fused kernels."
+        )
     root = math.sqrt(1 / math.sqrt(query.size(-1)) if scale is None else scale)
     factor = wrapped_number(root)
     scores = matmul(times(query, factor), times(transpose(key, -2, -1), factor))
@@ -113,6 +119,13 @@ def _additive(mask: Any, query: Any) -> Any:
         return mask
     zeros = query.new_zeros(mask.shape)
     return masked_fill(zeros, ~mask, -math.inf)
+
+
+# The ways to compute attention that `nn.attention.sdpa_kernel` allows, by PyTorch's numbers.
+MATH, FLASH_ATTENTION = 0, 1
+allowed: ContextVar[frozenset[int]] = ContextVar(
+    "gradfn_attention", default=frozenset((MATH, FLASH_ATTENTION))
+)
 
 
 def _fused(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> bool:

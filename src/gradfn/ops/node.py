@@ -78,7 +78,8 @@ class OperatorNode(Node):
 
     def unpack_result(self, output_nr: int, array: Array, memory: Memory) -> Any:
         """A saved result as a tensor made by this node."""
-        return self._dual(Variable.wrap(array, self.result_edge(output_nr), memory), array)
+        edge = None if array.dtype.kind in "biu" else self.result_edge(output_nr)
+        return self._dual(Variable.wrap(array, edge, memory), array)
 
     def name(self) -> str:
         return self.operator.node_name

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import raw
 from .arithmetic import neg
+from .checking import checked
 from .declare import op
 
 if TYPE_CHECKING:
@@ -131,6 +132,29 @@ def nn_softmin(
 ) -> Tensor:
     """The softmax of ``-input``."""
     return softmax(neg(input), _implicit_dim("softmin", input, dim), dtype)
+
+
+@checked
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """Samples of the Gumbel-Softmax distribution: softmax of `logits` with noise, over `tau`.
+
+    With `hard` they are one-hot, with the gradient of the soft ones. Jang, Gu and Poole,
+    "Categorical Reparameterization with Gumbel-Softmax" (2017); as
+    `torch.nn.functional.gumbel_softmax`.
+
+    >>> import gradfn
+    >>> gumbel_softmax(gradfn.zeros(2, 3), hard=True).sum(-1)
+    tensor([1., 1.])
+    """
+    noise = -logits.detach().new_empty(logits.shape).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = soft.detach().new_zeros(soft.shape)
+    chosen = chosen.scatter(dim, soft.detach().argmax(dim, keepdim=True), 1.0)
+    return chosen - soft.detach() + soft
 
 
 METHODS = "log_softmax logsumexp softmax"

@@ -9,16 +9,19 @@ from .activation import *
 from .attention import *
 from .convolving import *
 from .copying import *
+from .ctc import *
 from .decompositions import *
 from .elementwise import *
 from .embeddings import *
 from .fft import *
 from .filling import *
 from .gating import *
+from .gridding import *
 from .indexing import *
 from .loss import *
 from .normalization import *
 from .padding import *
+from .pairs import *
 from .pixels import *
 from .pooling import *
 from .products import *
@@ -35,4 +38,5 @@ from .special import *
 from .strided import strided_base as base_of
 from .strided import strided_scatter as strided_scatter
 from .strided import strided_view as view_of
+from .unpooling import *
 from .views import *

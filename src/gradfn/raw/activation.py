@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from .elementwise import clamp, erf
-from .numbers import Array, in_single, row_major
+from .numbers import Array, in_single, not_implemented, row_major
 from .random import MersenneTwister, bernoulli, in_memory_order
+from .random.floats import cast, multiply_add
 
 __all__ = [
     "celu",
@@ -26,6 +27,8 @@ __all__ = [
     "mish",
     "prelu",
     "relu",
+    "rrelu_noise",
+    "rrelu_with_noise",
     "silu",
     "softplus",
     "softshrink",
@@ -138,3 +141,29 @@ def dropout_noise(generator: MersenneTwister, like: Array, p: float) -> Array:
 @in_single
 def _scaled(kept: Array, share: float) -> Array:
     return np.divide(kept, share, out=...)
+
+
+def rrelu_noise(generator: MersenneTwister, self: Array, lower: float, upper: float) -> Array:
+    """A slope from [lower, upper) for each element that is not positive, 1 for the others."""
+    if self.dtype == np.float16:
+        raise not_implemented("rrelu_with_noise_out_cpu", self.dtype)
+    _refuse("rrelu_with_noise_out_cpu", self)
+    noise = np.ones(self.shape, self.dtype)
+    below = self <= 0
+    drawn = multiply_add(generator.uniform64(int(below.sum())), upper - lower, lower)
+    noise[below] = cast(drawn, self.dtype)
+    return noise
+
+
+def rrelu_with_noise(
+    self: Array, noise: Array, lower: float, upper: float, training: bool
+) -> Array:
+    if training:
+        return np.asarray(self * noise)
+    _refuse("leaky_relu_cpu", self)
+    return np.asarray(leaky_relu(self, (lower + upper) / 2))
+
+
+def _refuse(kernel: str, self: Array) -> None:
+    if self.dtype.kind in "biuc":
+        raise not_implemented(kernel, self.dtype)

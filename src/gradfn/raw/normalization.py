@@ -9,8 +9,14 @@ import numpy as np
 
 from .numbers import Array
 from .products import is_half
+from .reduction import others
 
-__all__ = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
+__all__ = [
+    "native_batch_norm",
+    "native_group_norm",
+    "native_layer_norm",
+    "weight_norm_interface",
+]
 
 Normalized = tuple[Array, Array, Array]  # the result, the means, the reciprocal deviations
 
@@ -90,6 +96,13 @@ def native_group_norm(
         x += bias.reshape(channels)
     aside = (len(self), group)
     return x.astype(self.dtype, copy=False), mean.reshape(aside), rstd.reshape(aside)
+
+
+def weight_norm_interface(v: Array, length: Array, dim: int = 0) -> tuple[Array, Array]:
+    """`v` with each slice along `dim` scaled to the norm in `length`, and the norms of `v`."""
+    x = _wide(v)
+    norm = np.sqrt(np.sum(x * x, others(dim, v.ndim), keepdims=True))
+    return (x * (length / norm)).astype(v.dtype, copy=False), norm
 
 
 def _normalized(rows: Array, eps: float) -> Normalized:

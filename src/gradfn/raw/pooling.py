@@ -162,6 +162,8 @@ def _covering(size: int, parts: int) -> Array:
 def to_planes(self: Array, index: Array, sizes: Sequence[int]) -> Array:
     """Zeros of `sizes` in the last dimensions, with `self` added at the flat places `index`."""
     dims = len(sizes)
+    if self.shape != index.shape:  # one stands for a batch
+        self, index = np.broadcast_arrays(self, index)
     kept, plane = self.shape[:-dims], math.prod(sizes)
     rows = math.prod(kept)
     flat = index.reshape(rows, -1) + np.arange(rows)[:, None] * plane
@@ -171,8 +173,10 @@ def to_planes(self: Array, index: Array, sizes: Sequence[int]) -> Array:
 
 def from_planes(self: Array, index: Array, dims: int) -> Array:
     """What is at the flat places `index` of the last `dims` dimensions."""
-    kept = self.shape[:-dims]
-    planes = self.reshape(*kept, math.prod(self.shape[-dims:]))
+    kept = np.broadcast_shapes(self.shape[:-dims], index.shape[:-dims])
+    index = np.broadcast_to(index, (*kept, *index.shape[-dims:]))
+    planes = np.broadcast_to(self, (*kept, *self.shape[-dims:]))
+    planes = planes.reshape(*kept, math.prod(self.shape[-dims:]))
     picked = np.take_along_axis(planes, index.reshape(*kept, math.prod(index.shape[-dims:])), -1)
     return picked.reshape(index.shape)
 

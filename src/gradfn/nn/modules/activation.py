@@ -11,6 +11,7 @@ from ...tensor import Tensor
 from .. import functional
 from ..parameter import Parameter
 from .module import Module
+from .multihead import MultiheadAttention as MultiheadAttention
 
 __all__ = [
     "CELU",

@@ -1,4 +1,4 @@
-"""Normalisation over batches and instances, with running statistics."""
+"""Normalisation over batches, with running statistics."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from ...creation import empty, ones, tensor, zeros
 from ...dtypes import int64
 from ...tensor import Tensor
 from .. import functional, init
-from ..parameter import Parameter
+from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from .lazy import LazyLayer
 from .module import Module
 
 __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
     "SyncBatchNorm",
 ]
 
@@ -203,64 +204,54 @@ class SyncBatchNorm(_BatchNorm):
         return result
 
 
-class _InstanceNorm(_NormBase):
+class LazyNormBase(LazyLayer, _NormBase):
+    """A normalisation of as many channels as its first input has."""
+
+    size_name = "num_features"
+
     def __init__(
         self,
-        num_features: int,
         eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
         *,
         bias: bool = True,
     ) -> None:
-        super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
-        )
+        super().__init__(0, eps, momentum, False, False)
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        options = {"device": device, "dtype": dtype}
+        if affine:
+            self.weight = UninitializedParameter(**options)
+            if bias:
+                self.bias = UninitializedParameter(**options)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(**options)
+            self.running_var = UninitializedBuffer(**options)
+            self.num_batches_tracked = tensor(0, dtype=int64, device=device)
 
-    def forward(self, input: Tensor) -> Any:
-        self._check_input_dim(input)
-        alone, dim = self.ranks[0], input.dim() - self.ranks[0]
-        if input.shape[dim] != self.num_features and self.affine:
-            raise ValueError(
-                f"expected input's size at dim={dim} to match num_features ({self.num_features}), "
-                f"but got: {input.shape[dim]}."
-            )
-        if input.dim() == alone:  # without the dimension of the batch
-            return self._normalised(input.unsqueeze(0)).squeeze(0)
-        return self._normalised(input)
-
-    def _normalised(self, input: Any) -> Any:
-        return functional.instance_norm(
-            input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            0.0 if self.momentum is None else self.momentum,
-            self.eps,
-        )
+    def _materialize(self) -> None:
+        for values in (self.weight, self.bias, self.running_mean, self.running_var):
+            if values is not None:
+                values.materialize((self.num_features,))
 
 
-class InstanceNorm1d(_InstanceNorm):
-    """`InstanceNorm2d` over (N, C, L) or (C, L)."""
+class LazyBatchNorm1d(LazyNormBase, BatchNorm1d):
+    """A `BatchNorm1d` of as many channels as its first input has: `torch.nn.LazyBatchNorm1d`."""
 
-    ranks = (2, 3)
-
-
-class InstanceNorm2d(_InstanceNorm):
-    """``(x - mean) / √(var + eps)`` for each channel of each sample: (N, C, H, W) or (C, H, W).
-
-    `torch.nn.InstanceNorm2d`. Ulyanov et al. (2016).
-    """
-
-    ranks = (3, 4)
+    cls_to_become = BatchNorm1d
 
 
-class InstanceNorm3d(_InstanceNorm):
-    """`InstanceNorm2d` over (N, C, D, H, W) or (C, D, H, W)."""
+class LazyBatchNorm2d(LazyNormBase, BatchNorm2d):
+    """A `BatchNorm2d` of as many channels as its first input has: `torch.nn.LazyBatchNorm2d`."""
 
-    ranks = (4, 5)
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(LazyNormBase, BatchNorm3d):
+    """A `BatchNorm3d` of as many channels as its first input has: `torch.nn.LazyBatchNorm3d`."""
+
+    cls_to_become = BatchNorm3d

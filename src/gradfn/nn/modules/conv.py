@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from ...creation import empty
 from ...tensor import Tensor
 from .. import functional, init
-from ..parameter import Parameter
+from ..parameter import Parameter, UninitializedParameter
+from .lazy import LazyLayer
 from .module import Module
 
 __all__ = [
@@ -19,6 +20,12 @@ __all__ = [
     "ConvTranspose1d",
     "ConvTranspose2d",
     "ConvTranspose3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
 ]
 
 Sizes = int | Sequence[int]
@@ -65,16 +72,17 @@ class _ConvNd(Module):
         self.padding_mode = padding_mode
         self.output_padding = (0,) * self.dims
         self._reversed_padding_repeated_twice = self._borders()
-        channels = (out_channels, in_channels // groups)
-        if self.transposed:
-            channels = in_channels, out_channels // groups
-        size = (*channels, *self.kernel_size)
-        self.weight = Parameter(empty(size, device=device, dtype=dtype))
+        self.weight = Parameter(empty(self._weight_size(), device=device, dtype=dtype))
         if bias:
             self.bias = Parameter(empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
+
+    def _weight_size(self) -> tuple[int, ...]:
+        if self.transposed:
+            return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
+        return (self.out_channels, self.in_channels // self.groups, *self.kernel_size)
 
     def _borders(self) -> list[int]:
         """The padding before and after each dimension, the last one first, as `pad` takes it."""
@@ -288,3 +296,123 @@ class ConvTranspose3d(_ConvTransposeNd):
     """The adjoint of a `Conv3d`, over (N, C, D, H, W) or (C, D, H, W): see `ConvTranspose2d`."""
 
     dims = 3
+
+
+class _LazyConv(LazyLayer, _ConvNd):
+    """A convolution with as many input channels as its first input has."""
+
+    size_name = "in_channels"
+    bias: Any
+
+    def _stay_lazy(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+        self.out_channels = out_channels
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def _size_of(self, input: Tensor) -> int:
+        alone, batch = self.dims + 1, self.dims + 2
+        if input.dim() not in (alone, batch):
+            raise RuntimeError(
+                f"Expected {alone}D (unbatched) or {batch}D (batched) input to "
+                f"{type(self).__name__}, but got input of size: {input.shape}"
+            )
+        channels = input.shape[input.dim() - alone]
+        if channels % self.groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        return channels
+
+    def _materialize(self) -> None:
+        self.weight.materialize(self._weight_size())
+        if self.bias is not None:
+            self.bias.materialize((self.out_channels,))
+
+
+class _LazyConvNd(_LazyConv):
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: str | Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
+        self._stay_lazy(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyConvNd, Conv1d):
+    """A `Conv1d` with as many input channels as its first input has: `torch.nn.LazyConv1d`."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConvNd, Conv2d):
+    """A `Conv2d` with as many input channels as its first input has: `torch.nn.LazyConv2d`.
+
+    >>> from gradfn import nn, ones
+    >>> layer = nn.LazyConv2d(8, 3)
+    >>> layer(ones(1, 4, 5, 5)).shape, layer.in_channels
+    (torch.Size([1, 8, 3, 3]), 4)
+    """
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConvNd, Conv3d):
+    """A `Conv3d` with as many input channels as its first input has: `torch.nn.LazyConv3d`."""
+
+    cls_to_become = Conv3d
+
+
+class _LazyConvTransposeNd(_LazyConv):
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            0,
+            0,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            False,
+            dilation,
+            padding_mode,
+        )
+        self._stay_lazy(out_channels, bias, device, dtype)
+
+
+class LazyConvTranspose1d(_LazyConvTransposeNd, ConvTranspose1d):
+    """A `ConvTranspose1d` with as many input channels as its first input has."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvTransposeNd, ConvTranspose2d):
+    """A `ConvTranspose2d` with as many input channels as its first input has."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvTransposeNd, ConvTranspose3d):
+    """A `ConvTranspose3d` with as many input channels as its first input has."""
+
+    cls_to_become = ConvTranspose3d

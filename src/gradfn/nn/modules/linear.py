@@ -9,10 +9,11 @@ from ...creation import empty
 from ...missing import missing
 from ...tensor import Tensor
 from .. import functional, init
-from ..parameter import Parameter
+from ..parameter import Parameter, UninitializedParameter
+from .lazy import LazyLayer
 from .module import Module
 
-__all__ = ["Bilinear", "Identity", "Linear"]
+__all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 
 class Identity(Module):
@@ -76,6 +77,32 @@ class Linear(Module):
 
 class NonDynamicallyQuantizableLinear(Linear):
     """A `Linear`, under the name that the projection of attention has in PyTorch."""
+
+
+class LazyLinear(LazyLayer, Linear):
+    """A `Linear` with as many inputs as its first input has: `torch.nn.LazyLinear`."""
+
+    cls_to_become = Linear
+    size_name = "in_features"
+    weight: Any
+    bias: Any
+
+    def __init__(
+        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(0, 0, False)
+        self.out_features = out_features
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def _size_of(self, input: Tensor) -> int:
+        return input.shape[-1]
+
+    def _materialize(self) -> None:
+        self.weight.materialize((self.out_features, self.in_features))
+        if self.bias is not None:
+            self.bias.materialize((self.out_features,))
 
 
 class Bilinear(Module):

@@ -207,7 +207,7 @@ def _listed(items: Iterable[tuple[Any, Any]], kind: Any) -> str:
     lines = []
     for key, value in items:
         if isinstance(value, Tensor):
-            size = "x".join(map(str, value.shape))
+            size = "x".join(map(str, value.data.shape))  # 0 where it is not known yet
             name = "Parameter" if isinstance(value, Parameter) else "Tensor"
             text = f"{name} containing: [{kind(value)} of size {size}]"
         else:

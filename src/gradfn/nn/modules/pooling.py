@@ -19,12 +19,17 @@ __all__ = [
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
 ]
 
 
@@ -292,5 +297,106 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The greatest elements of (N, C, D, H, W) as (N, C, *output_size)."""
+
+    dims = 3
+
+
+class _MaxUnpoolNd(Module):
+    """Puts pooled elements back to where they came from."""
+
+    dims: ClassVar[int]
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+        super().__init__()
+        self.kernel_size = per_dimension(kernel_size, self.dims)
+        self.stride = per_dimension(kernel_size if stride is None else stride, self.dims)
+        self.padding = per_dimension(padding, self.dims)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Any:
+        unpool = getattr(functional, f"max_unpool{self.dims}d")
+        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """The inverse of `MaxPool1d`: see `functional.max_unpool1d`."""
+
+    dims = 1
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """The inverse of `MaxPool2d`, zeros between the maxima: see `functional.max_unpool2d`.
+
+    >>> from gradfn import nn, arange
+    >>> pooled, indices = nn.MaxPool2d(2, return_indices=True)(arange(4.0).reshape(1, 2, 2))
+    >>> nn.MaxUnpool2d(2)(pooled, indices)
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
+
+    dims = 2
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """The inverse of `MaxPool3d`: see `functional.max_unpool3d`."""
+
+    dims = 3
+
+
+class _FractionalMaxPoolNd(Module):
+    """The greatest elements of windows at random places."""
+
+    dims: ClassVar[int]
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if output_size is None and output_ratio is None:
+            raise ValueError(
+                f"{name} requires specifying either an output size, or a pooling ratio"
+            )
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if output_ratio is not None:
+            output_ratio = per_dimension(output_ratio, self.dims)
+            if not all(0 < ratio < 1 for ratio in output_ratio):
+                shown = output_ratio[0] if len(set(output_ratio)) == 1 else output_ratio
+                raise ValueError(f"output_ratio must be between 0 and 1 (got {shown})")
+        self.kernel_size = per_dimension(kernel_size, self.dims)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else per_dimension(output_size, self.dims)
+        self.output_ratio = output_ratio
+
+    def forward(self, input: Tensor) -> Any:
+        pool = getattr(functional, f"fractional_max_pool{self.dims}d")
+        return pool(
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            _random_samples=self._random_samples,
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """`functional.fractional_max_pool2d`. ValueError unless one of the output's size and its ratio
+    to the input's is given."""
+
+    dims = 2
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """`functional.fractional_max_pool3d`: see `FractionalMaxPool2d`."""
 
     dims = 3

@@ -113,13 +113,13 @@ class RNNBase(Module):
         suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
         return [
-            [self._parameters[name + suffix] for name in names if name + suffix in self._parameters]  # type: ignore[misc]
+            [getattr(self, name + suffix) for name in names if hasattr(self, name + suffix)]
             for suffix in suffixes
         ]
 
     def _weights(self, suffix: str) -> Weights:
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        return Weights(*[self._parameters.get(name + suffix) for name in names])
+        return Weights(*[getattr(self, name + suffix, None) for name in names])
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         if isinstance(input, PackedSequence):
@@ -217,7 +217,7 @@ class RNNBase(Module):
         self._check_size(input)
 
     def _check_size(self, input: Any) -> None:
-        weight: Any = self._parameters["weight_ih_l0"]
+        weight: Any = self.weight_ih_l0
         if input.dtype != weight.dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "

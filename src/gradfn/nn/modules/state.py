@@ -12,7 +12,7 @@ from ...autograd.grad_mode import no_grad
 from ...autograd.hooks import RemovableHandle
 from ...queries import typename
 from ...tensor import Tensor
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
     from .module import Module
@@ -88,7 +88,8 @@ def state_dict(
 def save_to_state_dict(self: Module, destination: Any, prefix: str, keep_vars: bool) -> None:
     """Add the module's own state, without that of its submodules, to `destination`."""
     for name, tensor in persistent(self):
-        destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        as_it_is = keep_vars or is_lazy(tensor)
+        destination[prefix + name] = tensor if as_it_is else tensor.detach()
     if has_extra_state(self):
         destination[prefix + EXTRA] = self.get_extra_state()
 
@@ -224,6 +225,8 @@ def _load_tensor(
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
             f"object from checkpoint but received {type(value)}"
         )
+    if is_lazy(tensor) and is_lazy(value):
+        return None
     if tensor.ndim == 0 and value.ndim == 1:  # PyTorch 0.3 saved numbers as vectors
         value = value.select(0, 0)
     if tensor.shape != value.shape:

@@ -11,11 +11,11 @@ from ...creation import full
 from ...ops.shaping import triu
 from ...tensor import Tensor
 from .. import functional, init
-from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
 from .module import Module
+from .multihead import MultiheadAttention
 from .normalization import LayerNorm
 
 __all__ = [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from ...missing import missing
 from ..modules.module import Module
+from .distributed import DistributedDataParallel as DistributedDataParallel
 
 
 class DataParallel(Module):
@@ -36,15 +37,6 @@ def data_parallel(
     """``module(*inputs)``: there are no GPUs to spread it over."""
     given = inputs if isinstance(inputs, tuple) else (inputs,)
     return module(*given, **(module_kwargs or {}))
-
-
-class DistributedDataParallel(Module):
-    """A module in several processes: NotImplementedError, for gradfn runs in one."""
-
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(
-            "DistributedDataParallel is not in gradfn, which runs in one process"
-        )
 
 
 __getattr__ = missing(__name__)

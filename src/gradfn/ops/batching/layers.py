@@ -7,10 +7,12 @@ from typing import Any
 from ...autograd.batching import Batched
 from ...autograd.variable import Variable
 from ...raw.loss import MEAN, NONE
+from ...raw.reduction import others
 from ..comparison import where
 from ..declare import registry
+from ..norms import vector_norm
 from .calls import Call
-from .rules import DRAWING, RANDOM, aligned, batches, random
+from .rules import DRAWING, RANDOM, aligned, batches, one_by_one, random
 
 # These work on the last dimensions whatever comes before them.
 _IMAGES = ("avg_pool", "max_pool", "adaptive_", "upsample_", "reflection_pad", "replication_pad")
@@ -95,6 +97,9 @@ def _convolved_weight(call: Call) -> Any:
     return made.unflatten(0, (call.size, out))
 
 
+batches("embedding_bag")(one_by_one)
+
+
 @batches("embedding")
 def _embedded(call: Call) -> Any:
     if not call.batched["weight"]:
@@ -121,8 +126,6 @@ def _embedding_gradient(call: Call) -> Any:
     if padding >= 0:
         grad = grad.masked_fill((indices == padding).unsqueeze(-1), 0)
     if call["scale_grad_by_freq"]:
-        from .rules import one_by_one
-
         return one_by_one(call)
     shift = _numbers(call).mul(rows).reshape(-1, *[1] * (indices.ndim - 1))
     made = call.run(
@@ -165,12 +168,18 @@ def _by_channel(call: Call, name: str, ndim: int) -> Any:
     return call.front(name).reshape(call.size, 1, -1, *[1] * (ndim - 3))
 
 
+@batches("weight_norm_interface")
+def _weight_norm(call: Call) -> Any:
+    v, length = call.front("v"), call.front("length")
+    dims = tuple(dim + 1 for dim in others(call["dim"], v.ndim - 1))
+    norm = vector_norm(v, 2, dims, True)
+    return [v * (length / norm), norm]
+
+
 @batches("nll_loss", "nll_loss2d")
 def _nll(call: Call) -> Any:
     """By element, then reduced for each example."""
     if call["weight"] is not None and call.batched["weight"]:
-        from .rules import one_by_one
-
         return one_by_one(call)
     scores, target, weight = call.front("self"), call.front("target"), call["weight"]
     single = target.ndim == 1
@@ -193,8 +202,6 @@ def _nll(call: Call) -> Any:
 
 @batches("nll_loss_backward")
 def _nll_gradient(call: Call) -> Any:
-    from .rules import one_by_one
-
     if call["weight"] is not None and call.batched["weight"]:
         return one_by_one(call)
     scores, target, weight, g = (
