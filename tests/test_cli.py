@@ -142,6 +142,13 @@ def test_watch_leaves_lines_alone_that_are_under_way(script: Path) -> None:
     assert text.startswith("".join(f"\r {step}" for step in range(200)) + "done tensor(800.)\r\n")
 
 
+def test_a_stream_that_is_kept_writes_after_the_end(script: Path) -> None:
+    script.write_text(PROGRAM + "import atexit, sys; atexit.register(sys.stdout.write, 'bye')")
+    status, text = in_a_terminal("-m", "gradfn", "run", "--watch", script)
+    assert status == 0
+    assert text.endswith("\nbye")
+
+
 def in_a_terminal(*arguments: str | Path) -> tuple[int, str]:
     """The status of `python ARGUMENTS` and what a terminal receives from it."""
     pty = pytest.importorskip("pty")  # POSIX only

@@ -40,6 +40,8 @@ class Below:
             sys.stdout = self._stdout
         if sys.stderr is self._above_err:
             sys.stderr = self._stderr
+        with self.lock:  # what is drawn stays, and whoever kept one of our streams just writes
+            self._text, self._drawn = "", 0
 
     def show(self, view: RenderableType) -> None:
         """Let `view` take the place of the last one."""

@@ -49,6 +49,7 @@ class Progress:
         self._view: Below | None = None
         self._exits = ExitStack()
         self._lock = threading.Lock()
+        self._over = False
 
     def __enter__(self) -> Progress:
         self._file, self._process = sys.stderr, os.getpid()
@@ -64,6 +65,7 @@ class Progress:
     def __exit__(self, *exc: object) -> None:
         observers.remove(self.observe)
         with self._lock, self._exits:
+            self._over = True
             if self.count:
                 self._shown_at, self._shown_count = self._began, 0  # the rate of the whole run
                 self._show()
@@ -89,6 +91,8 @@ class Progress:
             began = perf_counter()
             norm = _norm(leaf._grad._array for leaf in leaves if leaf._grad is not None)
             with self._lock:
+                if self._over:
+                    return
                 self.graph, self.norm = graph, norm
                 self._show()
                 now = perf_counter()
