@@ -123,11 +123,30 @@ def test_watch_in_a_terminal_is_drawn_below_the_output(script: Path) -> None:
     script.write_text("import time\n" + script.read_text())
     status, text = in_a_terminal("-m", "gradfn", "run", "--watch", script)
     assert status == 0
-    output, view = text.rindex("done tensor(80.)"), text.rindex("backward")
-    assert output < view
+    output = text.rindex("done tensor(80.)")
     for shown in ("elapsed", "20", "a second", "loss", "smoothed", "|gradient|", "nodes", "memory"):
         assert shown in text[output:]
-    assert text.endswith("\x1b[?25h")  # the cursor is back
+
+
+def test_watch_leaves_lines_alone_that_are_under_way(script: Path) -> None:
+    script.write_text(
+        PROGRAM.replace(
+            "loss.backward()", "loss.backward(); print('\\r', step, end='', flush=True)"
+        )
+        .replace("range(20)", "range(200)")
+        .replace("loss = (", "time.sleep(0.002); loss = (")
+    )
+    script.write_text("import time\n" + script.read_text())
+    status, text = in_a_terminal("-m", "gradfn", "run", "--watch", script)
+    assert status == 0
+    assert text.startswith("".join(f"\r {step}" for step in range(200)) + "done tensor(800.)\r\n")
+
+
+def test_a_stream_that_is_kept_writes_after_the_end(script: Path) -> None:
+    script.write_text(PROGRAM + "import atexit, sys; atexit.register(sys.stdout.write, 'bye')")
+    status, text = in_a_terminal("-m", "gradfn", "run", "--watch", script)
+    assert status == 0
+    assert text.endswith("\nbye")
 
 
 def in_a_terminal(*arguments: str | Path) -> tuple[int, str]:

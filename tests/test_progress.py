@@ -7,6 +7,7 @@ import pytest
 
 import gradfn
 from gradfn.autograd.backward import observers
+from gradfn.autograd.where import here
 from gradfn.lens import Progress, progress
 from gradfn.utils.checkpoint import checkpoint
 
@@ -83,6 +84,17 @@ def test_passes_of_several_threads_are_counted_together() -> None:
         for thread in threads:
             thread.join()
     assert seen.count == 80
+
+
+def test_a_pass_that_outlasts_the_view_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    x = gradfn.ones(3, requires_grad=True)
+    with Progress():
+        after = observers[-1]([x.sum()], here())
+    shown = capsys.readouterr().err
+    assert after is not None
+    after()
+    assert capsys.readouterr().err == ""
+    assert shown.count("gradfn: ") == 1
 
 
 def test_gradients_are_what_they_are_without_it() -> None:

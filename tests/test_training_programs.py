@@ -16,6 +16,12 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 each_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 
 
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suite runs one process per core."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
 def differences(text: str, expected: str) -> list[str]:
     """Where the texts differ: decimal fractions by more than 0.5 % and three units of their last
     digit, anything else at all."""
@@ -59,6 +65,5 @@ def test_gradfn_runs_the_program(program: Path) -> None:
 
 @each_program
 @pytest.mark.usefixtures("oracle")
-def test_pytorch_runs_the_program(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # the suite runs one process per core
+def test_pytorch_runs_the_program(program: Path) -> None:
     assert not differences(printed(program), expected(program))

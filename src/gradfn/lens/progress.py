@@ -21,9 +21,9 @@ from ..autograd.node import AccumulateGrad, Array, Node
 from ..autograd.passes import running
 from ..autograd.where import Place
 from ..ops.node import OperatorNode
+from .below import Below
 
 if TYPE_CHECKING:
-    from rich.live import Live
     from rich.table import Table
 
 LIVE_INTERVAL, LINE_INTERVAL = 0.25, 5.0  # seconds between two views
@@ -46,21 +46,18 @@ class Progress:
         self.smoothed: float | None = None
         self.graph: tuple[int, int] | None = None  # nodes, bytes
         self.norm: float | None = None
-        self._live: Live | None = None
+        self._view: Below | None = None
         self._exits = ExitStack()
         self._lock = threading.Lock()
+        self._over = False
 
     def __enter__(self) -> Progress:
         self._file, self._process = sys.stderr, os.getpid()
         self._began = self._shown_at = perf_counter()
         self._shown_count = 0
         if sys.stdout.isatty():
-            from rich.console import Console
-            from rich.live import Live
-
-            self._live = Live(console=Console(file=sys.stdout), auto_refresh=False)
-            self._exits.enter_context(self._live)
-        self._interval = LINE_INTERVAL if self._live is None else LIVE_INTERVAL
+            self._view = self._exits.enter_context(Below())
+        self._interval = LINE_INTERVAL if self._view is None else LIVE_INTERVAL
         self._due = self._began + LIVE_INTERVAL
         observers.append(self.observe)
         return self
@@ -68,6 +65,7 @@ class Progress:
     def __exit__(self, *exc: object) -> None:
         observers.remove(self.observe)
         with self._lock, self._exits:
+            self._over = True
             if self.count:
                 self._shown_at, self._shown_count = self._began, 0  # the rate of the whole run
                 self._show()
@@ -93,6 +91,8 @@ class Progress:
             began = perf_counter()
             norm = _norm(leaf._grad._array for leaf in leaves if leaf._grad is not None)
             with self._lock:
+                if self._over:
+                    return
                 self.graph, self.norm = graph, norm
                 self._show()
                 now = perf_counter()
@@ -116,8 +116,8 @@ class Progress:
         now = perf_counter()
         fields = self._fields(now)
         self._shown_at, self._shown_count = now, self.count
-        if self._live is not None:
-            self._live.update(_table(fields), refresh=True)
+        if self._view is not None:
+            self._view.show(_table(fields))
         else:
             line = "  ".join(f"{name} {value}" for name, value in fields.items())
             print(f"gradfn: {line}", file=self._file, flush=True)
@@ -128,7 +128,7 @@ class Progress:
         fields = {
             "elapsed": f"{now - self._began:.1f} s",
             "backward": f"{self.count:,}",
-            "a second": f"{rate:.4g}",
+            "a second": f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}",
         }
         if self.loss is not None:
             fields["loss"] = f"{self.loss:.4g}"
