@@ -1,4 +1,4 @@
-"""PyTorch's private names of the functions under `torch.unique`."""  # noqa: N999 - its name
+"""PyTorch's private names of the functions under `torch.unique`."""
 
 from __future__ import annotations
 

@@ -34,11 +34,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     tensor([[ 1., -1.],
             [-1.,  1.]])
     """
-    if input.ndim > 2:
-        raise RuntimeError(
-            "cov(): expected input to have two or fewer dimensions but got an input with "
-            f"{input.ndim} dimensions"
-        )
+    _check_rows("cov", input)
     if input.dtype is dtypes.bool_:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows: Any = view(input, (1, -1)) if input.ndim < 2 else input
@@ -58,6 +54,14 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if products.is_complex() and products.shape[0] == 1:  # a variance is real
         products = complex(products.real, products.real.new_zeros(1, 1))
     return squeeze(products / divisor.clamp(min=0))
+
+
+def _check_rows(name: str, input: Any) -> None:
+    if input.ndim > 2:
+        raise RuntimeError(
+            f"{name}(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.ndim} dimensions"
+        )
 
 
 def _number(count: int, like: Any) -> Any:
@@ -102,11 +106,7 @@ def corrcoef(input: Any) -> Any:
     tensor([[ 1., -1.],
             [-1.,  1.]])
     """
-    if input.ndim > 2:
-        raise RuntimeError(
-            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
-            f"{input.ndim} dimensions"
-        )
+    _check_rows("corrcoef", input)
     covariances = cov(input)
     if covariances.ndim == 0:
         return covariances / covariances
