@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import raw
 from ..autograd.variable import Variable
+from ..shapes import broadcast_shapes
 from .checking import checked
 from .declare import op
 from .views import view
@@ -106,10 +107,16 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any
         )
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    many = compute_mode == MODES[0] and max(x1.shape[-2], x2.shape[-2]) > MANY
-    if p == 2 and (many or compute_mode == MODES[1]):
-        made = euclidean_dist(x1, x2)
-        return view(made, made.shape)
+    kept = broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    shape = (*kept, x1.shape[-2], x2.shape[-2])
+    many = compute_mode == MODES[0] and max(shape[-2:]) > MANY
+    if p == 2 and (many or compute_mode == MODES[1]) and 0 not in (*shape, x1.shape[-1]):
+        if (batch := math.prod(kept)) != 1:  # all batches in a row, as in PyTorch
+            x1, x2 = (
+                x.expand(*kept, *x.shape[-2:]).contiguous().view(batch, *x.shape[-2:])
+                for x in (x1, x2)
+            )
+        return view(euclidean_dist(x1, x2), shape)
     return distances(x1, x2, p)
 
 
