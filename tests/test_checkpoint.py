@@ -214,3 +214,32 @@ def test_debug_shows_the_lines_that_saved_tensors():
     ):
         checkpoint(_changing(), x, use_reentrant=False, debug=True).backward()
     assert "x.sin" not in str(plain.value)
+
+
+def test_recomputation_is_autocast_as_the_first_run_was():
+    x = torch.ones(2, 2, requires_grad=True)
+    for use_reentrant in (True, False):
+        x.grad = None
+        with torch.autocast("cpu", dtype=torch.float16):
+            y = checkpoint(lambda t: (t @ t).sin(), x, use_reentrant=use_reentrant)
+        y.float().sum().backward()
+        assert x.grad.dtype == torch.float32
+
+
+def test_saved_tensors_are_unpacked_once():
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            _ = ctx.saved_tensors
+            with pytest.raises(CheckpointError, match="already unpacked once"):
+                _ = ctx.saved_tensors
+            return grad * 2
+
+    x = leaf([1.0])
+    checkpoint(lambda t: Twice.apply(t * 1), x, use_reentrant=False).backward()
+    assert x.grad.item() == 2.0

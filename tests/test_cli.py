@@ -1,5 +1,7 @@
 """The `gradfn` command, as far as it is not `gradfn run`."""
 
+import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -75,6 +77,99 @@ def test_parameters_have_the_names_of_the_calling_function(script: Path) -> None
         "train(torch.tensor(1.0, requires_grad=True))\n"
     )
     assert printed("-m", "gradfn", "graph", script).endswith("AccumulateGrad weight []\n")
+
+
+def watched(*arguments: str | Path) -> tuple[int, str, str]:
+    """The status and the output of `gradfn run --watch`, with its numbers left out of stderr."""
+    done = subprocess.run(
+        [sys.executable, "-m", "gradfn", "run", "--watch", *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    return done.returncode, done.stdout, re.sub(r"\d\S*", "0", done.stderr)
+
+
+SUMMARY = "gradfn: elapsed 0 s  backward 0  a second 0  loss 0  smoothed 0\n"
+
+
+def test_watch_leaves_the_output_alone(script: Path) -> None:
+    assert watched(script) == (0, "done tensor(80.)\n", SUMMARY)
+    assert watched("-c", "print('no graph')") == (0, "no graph\n", "")
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "last"),
+    [
+        ("raise SystemExit(3)", 3, SUMMARY),
+        ("raise SystemExit('no more')", 1, "no more\n"),
+        ("raise ValueError('no more')", 1, "ValueError: no more\n"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGINT)", -2, "KeyboardInterrupt\n"),
+    ],
+)
+def test_watch_ends_as_the_program_does(script: Path, end: str, status: int, last: str) -> None:
+    script.write_text(PROGRAM + end)
+    code, stdout, stderr = watched(script)
+    assert (code, stdout) == (status, "done tensor(80.)\n")
+    assert stderr.startswith(SUMMARY)
+    assert stderr.endswith(last)
+
+
+def test_watch_in_a_terminal_is_drawn_below_the_output(script: Path) -> None:
+    script.write_text(
+        PROGRAM.replace("loss.backward()", "loss.backward(); time.sleep(0.02)")
+        + "import sys; assert sys.stdout.isatty()"
+    )
+    script.write_text("import time\n" + script.read_text())
+    status, text = in_a_terminal("-m", "gradfn", "run", "--watch", script)
+    assert status == 0
+    output = text.rindex("done tensor(80.)")
+    for shown in ("elapsed", "20", "a second", "loss", "smoothed", "|gradient|", "nodes", "memory"):
+        assert shown in text[output:]
+
+
+def test_watch_leaves_lines_alone_that_are_under_way(script: Path) -> None:
+    script.write_text(
+        PROGRAM.replace(
+            "loss.backward()", "loss.backward(); print('\\r', step, end='', flush=True)"
+        )
+        .replace("range(20)", "range(200)")
+        .replace("loss = (", "time.sleep(0.002); loss = (")
+    )
+    script.write_text("import time\n" + script.read_text())
+    status, text = in_a_terminal("-m", "gradfn", "run", "--watch", script)
+    assert status == 0
+    assert text.startswith("".join(f"\r {step}" for step in range(200)) + "done tensor(800.)\r\n")
+
+
+def test_a_stream_that_is_kept_writes_after_the_end(script: Path) -> None:
+    script.write_text(PROGRAM + "import atexit, sys; atexit.register(sys.stdout.write, 'bye')")
+    status, text = in_a_terminal("-m", "gradfn", "run", "--watch", script)
+    assert status == 0
+    assert text.endswith("\nbye")
+
+
+def in_a_terminal(*arguments: str | Path) -> tuple[int, str]:
+    """The status of `python ARGUMENTS` and what a terminal receives from it."""
+    pty = pytest.importorskip("pty")  # POSIX only
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(
+        [sys.executable, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        received = b""
+        while chunk := _read(ours):
+            received += chunk
+    os.close(ours)
+    return process.returncode, received.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # as Linux says that nobody writes any more
+        return b""
 
 
 def test_version() -> None:

@@ -672,3 +672,57 @@ def test_anomalies_are_printed_where_warnings_are_errors(capsys):
             warnings.simplefilter("error")
             y.sum().backward()
     assert "Error detected in PowBackward0" in capsys.readouterr().err
+
+
+def test_nodes_are_instances_of_the_node_that_pytorch_shows():
+    class_of_nodes = torch.autograd.graph.Node
+    y = torch.ones(2, requires_grad=True).exp()
+    assert isinstance(y.grad_fn, class_of_nodes)
+    assert issubclass(type(y.grad_fn), class_of_nodes)
+    assert class_of_nodes not in type(y.grad_fn).mro()
+    assert not isinstance(1, class_of_nodes)
+    assert issubclass(torch._C._functions.DelayedError, class_of_nodes)
+
+
+def test_views_can_be_told_to_keep_their_kind():
+    def written():
+        out = torch.ones(2, 2, requires_grad=True).clone().view(-1)
+        return out.add_(1)
+
+    assert written().grad_fn.name() == "AsStridedBackward0"
+    with torch.autograd._force_original_view_tracking(True):
+        out = written()
+    assert out.grad_fn.name() == "ViewBackward0"
+    out.sum().backward()
+
+
+def test_products_with_several_zeros_are_differentiable_once():
+    x = torch.ones(1, requires_grad=True)
+    src = torch.zeros(2, requires_grad=True)
+    index = torch.zeros(2, dtype=torch.int64)
+    for reduce in (torch.scatter_reduce, torch.index_reduce):
+        (grad,) = torch.autograd.grad(reduce(x, 0, index, src, "prod"), src, create_graph=True)
+        with pytest.raises(RuntimeError, match="Double backward is unsupported for"):
+            torch.autograd.grad(grad.sum(), x)
+
+
+def test_an_input_returned_as_it_is_keeps_its_class():
+    class Mine(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs)
+
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    x = torch.ones(2).as_subclass(Mine).requires_grad_()
+    y = Same.apply(x)
+    assert isinstance(y, Mine)
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]

@@ -563,3 +563,16 @@ def test_no_tangent_for_what_is_not_differentiable(level: int) -> None:
     for jvp in (lambda ctx, t: (t, t, None), lambda ctx, t: (t, None, t)):
         with pytest.raises(RuntimeError, match="You should return None at that position instead"):
             function(forward, jvp)(x)
+
+
+def test_a_batch_of_tangents_is_laid_out_as_its_tensor() -> None:
+    x = lib.zeros(2, 3).t()
+
+    def tangent(t: Any) -> Any:
+        with dual_level():
+            made = forward_ad.unpack_dual(forward_ad.make_dual(x, t)).tangent
+            assert made.stride() == x.stride()
+            return made
+
+    given = lib.randn(4, 3, 2)
+    assert lib.func.vmap(tangent)(given).equal(given)

@@ -18,7 +18,7 @@ LAYERS = [
     "creation fromdata interop printing random ranges storage",
     "ops",
     "legacy lowrank queries sampling tapers tensor",
-    "_C _functorch _vmap_internals accelerator amp backends compiler cpu cuda distributed "
+    "_C _VF _functorch _vmap_internals accelerator amp backends compiler cpu cuda distributed "
     "distributions fft func functional hub jit linalg mps multiprocessing nn onnx optim scipy "
     "serialization signal special testing utils xpu",
     "lens",

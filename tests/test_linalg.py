@@ -216,3 +216,19 @@ def test_low_rank_svd_draws_what_pytorch_draws(shape: tuple[int, ...], oracle: M
         found.append([((U * S.unsqueeze(-2)) @ V.mH).numpy(), centred.numpy()])
     for actual, expected in zip(*found, strict=True):
         np.testing.assert_allclose(actual, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("largest", [True, False, None])
+def test_a_few_eigenvalues(largest: bool | None) -> None:
+    a = lib.randn(2, 6, 6, dtype=lib.float64)
+    a = (a @ a.mT).requires_grad_()
+    b = lib.eye(6, dtype=lib.float64) * 2
+    values, vectors = lib.lobpcg(a, 2, largest=largest)
+    assert lib.allclose(a @ vectors, vectors * values.unsqueeze(-2))
+    assert lib.allclose(lib.lobpcg(a, 2, B=b, largest=largest)[0] * 2, values)
+    every = lib.linalg.eigvalsh(a)
+    expected = every[:, :2] if largest is False else every.flip(-1)[:, :2]
+    assert lib.allclose(values, expected)
+    assert lib.autograd.gradcheck(lambda a: lib.lobpcg(a, 2, largest=largest)[0], a)
+    with pytest.raises(ValueError, match="is smaller than 3 x the number of requested"):
+        lib.lobpcg(a, 3)

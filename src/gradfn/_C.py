@@ -42,8 +42,10 @@ class UndefinedGrad:
         return results[0] if len(results) == 1 else results
 
 
-class DelayedError:
+class DelayedError(Node):
     """``DelayedError(message, n)(*tensors)`` are the tensors; their backward raises `message`."""
+
+    __slots__ = ("message",)
 
     def __init__(self, message: str, num_inputs: int) -> None:
         self.message = message

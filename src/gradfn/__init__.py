@@ -105,6 +105,7 @@ newaxis = None
 _LATER = frozenset(
     {
         "_C",
+        "_VF",
         "_functorch",
         "accelerator",
         "amp",
@@ -143,6 +144,8 @@ _WITHIN = {
         ),
         "amp.autocast_mode",
     ),
+    "_unique": "_VF",
+    "_unique2": "_VF",
     "compile": "compiler",
     "load": "serialization",
     "save": "serialization",

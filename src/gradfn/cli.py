@@ -6,11 +6,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from . import version
 from .compat.program import NoProgramError, run_code, run_module, run_script
-from .lens import Watch
+from .lens import Progress, Watch
 
 DESCRIPTION = """\
 Run PyTorch programs on gradfn, and look at their graphs.
@@ -40,14 +41,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gradfn {version.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
-    _add(commands, "run", _run, "run a program in which torch means gradfn")
+    run = _add(commands, "run", _run, "run a program in which torch means gradfn", "[--watch] ")
+    run.add_argument(
+        "--watch",
+        action="store_true",
+        help="show how the backward passes are getting on: their rate, loss, gradients and memory",
+    )
     _add(commands, "graph", _graph, "run a program and draw the graph of every backward() in it")
     return parser
 
 
-def _add(commands: Any, name: str, action: Callable[..., None], about: str) -> None:
-    usage = f"gradfn {name} [-h] (SCRIPT | -m MODULE | -c CODE) [ARGUMENT ...]"
-    parser = commands.add_parser(
+def _add(
+    commands: Any, name: str, action: Callable[..., None], about: str, own: str = ""
+) -> argparse.ArgumentParser:
+    usage = f"gradfn {name} [-h] {own}(SCRIPT | -m MODULE | -c CODE) [ARGUMENT ...]"
+    parser: argparse.ArgumentParser = commands.add_parser(
         name, usage=usage, help=about, description=about.capitalize() + "."
     )
     rest: dict[str, Any] = {"nargs": argparse.REMAINDER, "default": []}
@@ -55,9 +63,15 @@ def _add(commands: Any, name: str, action: Callable[..., None], about: str) -> N
     parser.add_argument("-c", dest="code", help="run the code given, as `python -c` does", **rest)
     parser.add_argument("script", metavar="SCRIPT", help="a file to run, and its arguments", **rest)
     parser.set_defaults(action=action, parser=parser)
+    return parser
 
 
 def _run(options: argparse.Namespace) -> None:
+    with Progress() if options.watch else nullcontext():
+        _execute(options)
+
+
+def _execute(options: argparse.Namespace) -> None:
     chosen = [
         (run, given)
         for run, given in (
@@ -77,7 +91,7 @@ def _graph(options: argparse.Namespace) -> None:
     watch = Watch()
     try:
         with watch:
-            _run(options)
+            _execute(options)
     finally:
         _draw(watch)
 

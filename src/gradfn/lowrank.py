@@ -1,14 +1,15 @@
-"""Approximate singular values and vectors, by random projections (Halko, Martinsson, Tropp)."""
+"""A few singular values (by random projections: Halko, Martinsson, Tropp) or eigenvalues."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .ops.decompositions import linalg_qr, linalg_svd
+from .ops.decompositions import linalg_cholesky, linalg_eigh, linalg_qr, linalg_svd
 from .ops.products import matmul
+from .ops.solvers import linalg_solve_triangular
 from .sampling import randn
 
-__all__ = ["pca_lowrank", "svd_lowrank"]
+__all__ = ["lobpcg", "pca_lowrank", "svd_lowrank"]
 
 
 def _product(A: Any, B: Any, M: Any) -> Any:
@@ -47,6 +48,52 @@ def svd_lowrank(
     U, S, Vh = linalg_svd(B, full_matrices=False)
     U, V = matmul(Q, U), Vh.mH
     return (V, S, U) if wide else (U, S, V)
+
+
+def lobpcg(
+    A: Any,
+    k: int | None = None,
+    B: Any = None,
+    X: Any = None,
+    n: int | None = None,
+    iK: Any = None,
+    niter: int | None = None,
+    tol: float | None = None,
+    largest: bool | None = None,
+    method: str | None = None,
+    tracker: Any = None,
+    ortho_iparams: Any = None,
+    ortho_fparams: Any = None,
+    ortho_bparams: Any = None,
+) -> tuple[Any, Any]:
+    """The `k` largest (or smallest) eigenvalues of ``A x = λ B x``, and their eigenvectors.
+
+    A and B (..., m, m) are symmetric, B positive-definite. They are found by a full decomposition,
+    so that the arguments that steer PyTorch's iteration change nothing. ValueError where
+    ``m < 3 k``, as there. PyTorch's `torch.lobpcg`.
+
+    >>> from gradfn import diag, tensor
+    >>> lobpcg(diag(tensor([1.0, 5.0, 3.0])), 1)[0]
+    tensor([5.])
+    """
+    k = k if k is not None else 1 if X is None else X.shape[-1]
+    size = A.shape[-1]
+    if size < 3 * k:
+        raise ValueError(
+            f"LOBPCG algorithm is not applicable when the number of A rows (={size}) is smaller "
+            f"than 3 x the number of requested eigenpairs (={3 * k})"
+        )
+    symmetric: Any = (A + A.mH) / 2
+    if B is None:
+        values, vectors = linalg_eigh(symmetric)
+    else:
+        L = linalg_cholesky(B)
+        half = linalg_solve_triangular(L, symmetric, upper=False)
+        values, vectors = linalg_eigh(linalg_solve_triangular(L.mH, half, upper=True, left=False))
+        vectors = linalg_solve_triangular(L.mH, vectors, upper=True)
+    if largest is None or largest:
+        values, vectors = values.flip(-1), vectors.flip(-1)
+    return values[..., :k], vectors[..., :k]
 
 
 def pca_lowrank(

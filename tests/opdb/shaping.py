@@ -72,6 +72,7 @@ def reduced(name: str, *args: Any) -> list[OpInfo]:
             ],
             "fmi",
             dtypes=dtypes[reduce],
+            rows=("once_where",) if reduce == "prod" else (),
         )
         for reduce in dtypes
     ]

@@ -113,6 +113,32 @@ def test_steps_are_pytorchs(oracle: ModuleType, name: str, options: dict[str, An
         np.testing.assert_allclose(losses, right, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+@pytest.mark.parametrize(
+    "limits", [{"max_iter": 1}, {"max_iter": 3}, {"max_iter": 4, "max_eval": 2}, {"lr": 2}]
+)
+def test_lbfgs_evaluates_where_pytorch_does(
+    oracle: ModuleType, limits: dict[str, Any], search: str | None
+) -> None:
+    def losses(torch: Any) -> list[float]:
+        x = torch.tensor([-1.2, 1.0, 0.5], dtype=torch.float64, requires_grad=True)
+        options = {"lr": 1 if search else 1e-3, **limits, "line_search_fn": search}
+        optimizer, seen = torch.optim.LBFGS([x], **options), []
+
+        def closure() -> Any:
+            optimizer.zero_grad()
+            loss = (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+            loss.backward()
+            seen.append(loss.item())
+            return loss
+
+        for _ in range(3):
+            optimizer.step(closure)
+        return seen
+
+    np.testing.assert_allclose(losses(gradfn), losses(oracle), rtol=1e-6)
+
+
 @each_case
 def test_state_goes_to_pytorch_and_back(
     oracle: ModuleType, name: str, options: dict[str, Any]

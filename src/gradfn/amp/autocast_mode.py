@@ -173,6 +173,13 @@ class autocast:  # noqa: N801 - PyTorch's name
         return run
 
 
+def autocast_here() -> Any:
+    """A context in which operators are autocast as they are here, now."""
+    if not _enabled.get():
+        return autocast("cpu", dtypes.float16, enabled=False)
+    return autocast("cpu", _dtype.get(), True, _cache.get())
+
+
 def is_autocast_available(device_type: str) -> bool:
     """Whether PyTorch has autocast for this kind of device; RuntimeError for unknown names.
 

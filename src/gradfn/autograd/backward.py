@@ -16,13 +16,13 @@ from .grad_mode import set_grad_enabled
 from .node import Node
 from .readings import Captured, on_tensors
 from .variable import LEAF, Variable
-from .where import Where, decode, here
+from .where import Place, decode, here
 
 Tensors = Any  # a tensor, a gradient edge, or a sequence of them
 
 # Called at the start of each `backward()`, its graph still whole, with the tensors and the user's
-# line.
-observers: list[Callable[[list[Any], Where], None]] = []
+# line; what they return is called after it.
+observers: list[Callable[[list[Any], Place], Callable[[], None] | None]] = []
 
 
 def backward(
@@ -75,9 +75,11 @@ def backward(
     started_at = _listed(tensors)
     roots = _roots(started_at, grad_tensors, create_graph)
     by = here()
-    for observer in observers:
-        observer(started_at, by.where)
+    after = [observer(started_at, by) for observer in observers]
     run_backward(roots, keep, create_graph, captured, accumulate=True, by=by)
+    for finish in after:
+        if finish is not None:
+            finish()
 
 
 def grad(

@@ -68,6 +68,11 @@ class Vmap:
 
     def check_random(self) -> None:
         """RuntimeError where random numbers were not asked for."""
+        if self.randomness == "never":
+            raise RuntimeError(
+                "vmap: We do not yet support calling random operations inside of vmap. Please "
+                "perform random operations outside of vmap as a workaround"
+            )
         if self.randomness == "error":
             raise RuntimeError(
                 "vmap: called random operation while in randomness error mode. Please either use "

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
+from ..raw.copying import dense_axes, empty_dense
 from ..raw.strided import geometry
 from ..raw.views import storage, storage_offset_of, zeros_laid_as
 from .batching import is_batched
@@ -203,7 +204,10 @@ def _batch_laid_out_as(tensor: Any, tangent: Any) -> Any:
     physical, batched = level.physical(tangent)
     like, like_batched = level.physical(tensor)
     with level.left():
-        made = laid_out_as(like, physical) if like_batched is batched else physical.contiguous()
+        if like_batched is not batched:  # each example is laid out as the one tensor
+            axes = (0, *(axis + 1 for axis in dense_axes(like._array)))
+            like = Variable.wrap(empty_dense(physical._array.shape, like._array.dtype, axes))
+        made = laid_out_as(like, physical)
     return tangent if made is physical else level.batch(made, batched)
 
 

@@ -443,7 +443,11 @@ def _check_dirty(ctx: BackwardCFunction, inputs: list[Any], outputs: tuple[Any, 
 
 
 def _alias(output: Any, as_view: bool) -> Any:
-    """Another tensor over the memory of `output`."""
+    """Another tensor over the memory of `output`, what its class makes of a view where that
+    overrides operators."""
+    own = getattr(type(output).__torch_function__, "__func__", None)  # other classes are plain
+    if as_view and own not in (None, Variable.concrete.__torch_function__.__func__):
+        return output.view_as(output)
     alias = Variable.wrap(output._array, None, output.memory())
     if as_view:
         alias._base = output if output._base is None else output._base

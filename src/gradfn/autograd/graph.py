@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, ref
 from .grad_mode import ModeChange, get_mode, set_mode
 from .hooks import RemovableHandle
 from .mutation import allow_mutation_on_saved_tensors
-from .node import Node
+from .node import Node as EngineNode
 from .passes import current_pass
 from .variable import Variable
 
@@ -27,13 +27,32 @@ __all__ = [
 ]
 
 
+class _AnyNode(type):
+    """Takes the nodes of the engine for its instances."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, EngineNode)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return subclass is cls or issubclass(subclass, EngineNode)
+
+
+class Node(metaclass=_AnyNode):
+    """What every node of a graph is an instance of; as in PyTorch, none inherits from it.
+
+    >>> import gradfn
+    >>> isinstance(gradfn.ones(1, requires_grad=True).exp().grad_fn, Node)
+    True
+    """
+
+
 class GradientEdge(NamedTuple):
     """Where a gradient goes: output number `output_nr` of `node`. Takes a tensor's place in
     `backward` and `grad`."""
 
-    node: Node
+    node: EngineNode
     output_nr: int
-    ownership_token: Node | None = None
+    ownership_token: EngineNode | None = None
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:
@@ -136,7 +155,7 @@ def register_multi_grad_hook(
     return _MultiHandle(_all_hooks(watched, fn))
 
 
-def _gradient_node(tensor: Any) -> Callable[[], Node | None]:
+def _gradient_node(tensor: Any) -> Callable[[], EngineNode | None]:
     """The node at which the gradient of `tensor` arrives, not kept alive: hooks refer to it."""
     if tensor.is_leaf:
         leaf = ref(tensor)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..raw.strided import Geometry, geometry, strided_scatter, strided_view
-from .grad_mode import Mode
+from .grad_mode import Mode, get_mode
 from .node import Array, Error, Freed, Node, accumulate_edge
 from .variable import LEAF, Variable
 
@@ -143,7 +143,7 @@ def rebase(target: Any, node: Node, output_nr: int = 0, position: int = 0) -> No
         if view is None or view._base is not root:
             continue
         if view._view_kind is None or view is target:
-            edge = root._view_of(geometry(root._array, view._array))._edge
+            edge = _window_anew(root, view)._edge
             if edge is not None:
                 _move_retained(view, *edge)
             view._edge = edge
@@ -152,6 +152,16 @@ def rebase(target: Any, node: Node, output_nr: int = 0, position: int = 0) -> No
                 "is being modified", "its base or another view of its base has been modified"
             )
             view._edge = (Error(message, (root._edge,), view._array), 0)
+
+
+def _window_anew(root: Any, view: Any) -> Any:
+    """`view` as a view of what `root` is now. PyTorch can be told to keep its kind (here where it
+    is a change of shape); else any view is a window by strides."""
+    array, whole = view._array, root._array
+    dense = array.flags.c_contiguous and whole.flags.c_contiguous
+    if get_mode().view_replay and dense and array.size == whole.size:
+        return root.view(array.shape)
+    return root._view_of(geometry(whole, array))
 
 
 def _move_retained(target: Any, node: Node, output_nr: int) -> None:

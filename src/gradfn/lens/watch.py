@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd.backward import observers
-from ..autograd.where import Where, user_frame
+from ..autograd.where import Place, Where, user_frame
 from .model import Graph, graph
 from .names import variables_of
 from .text import Line, lines, show
@@ -31,9 +31,9 @@ class Watch:
     def __exit__(self, *exc: object) -> None:
         observers.remove(self.observe)
 
-    def observe(self, tensors: list[Any], by: Where) -> None:
+    def observe(self, tensors: list[Any], by: Place) -> None:
         """Note the graph of the `tensors` of a backward pass called at `by`."""
-        seen = by, graph(tensors, variables_of(user_frame()))
+        seen = by.where, graph(tensors, variables_of(user_frame()))
         if seen in self.counts or len(self.counts) < KEPT:
             self.counts[seen] = self.counts.get(seen, 0) + 1
         else:

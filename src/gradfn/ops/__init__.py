@@ -109,7 +109,7 @@ from .sampling import dirichlet_grad, standard_gamma_grad
 from .scan import *
 from .scan import recurrence, shift
 from .scattering import *
-from .scattering import gather_backward
+from .scattering import gather_backward, once_where
 from .shaping import *
 from .shaping import blocks, repeat, unblock, unrepeat
 from .softmaxes import *

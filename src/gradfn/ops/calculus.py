@@ -132,7 +132,7 @@ def _sums(y: Any, dim: int) -> Any:
 
 def _steps(name: str, y: Any, x: Any, dim: int) -> Any:
     """``x[i + 1] - x[i]``, its dimension that of the samples."""
-    if x.ndim == 1 and y.ndim > 1:
+    if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
             raise RuntimeError(
                 f"{name}: There must be one `x` value for each sample point: there are "
@@ -189,6 +189,8 @@ def _places(input: Any, spacing: Any, dim: Any, count: int) -> list[Any]:
                 "spacing=Tensor): the coordinates come as a list, one vector for each dimension"
             )
         spacing = spacing._array.item()
+    if spacing is None:
+        spacing = 1
     if is_number(spacing):
         return [spacing] * count
     places = list(spacing)

@@ -107,17 +107,21 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any
         )
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    kept = broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
-    shape = (*kept, x1.shape[-2], x2.shape[-2])
-    many = compute_mode == MODES[0] and max(shape[-2:]) > MANY
-    if p == 2 and (many or compute_mode == MODES[1]) and 0 not in (*shape, x1.shape[-1]):
-        if (batch := math.prod(kept)) != 1:  # all batches in a row, as in PyTorch
-            x1, x2 = (
-                x.expand(*kept, *x.shape[-2:]).contiguous().view(batch, *x.shape[-2:])
-                for x in (x1, x2)
-            )
-        return view(euclidean_dist(x1, x2), shape)
+    many = compute_mode == MODES[0] and max(x1.shape[-2], x2.shape[-2]) > MANY
+    if p == 2 and (many or compute_mode == MODES[1]) and x1.numel() and x2.numel():
+        return _by_products(x1, x2)
     return distances(x1, x2, p)
+
+
+def _by_products(x1: Any, x2: Any) -> Any:
+    """`euclidean_dist`, of three dimensions where there are several batches, as in PyTorch."""
+    lead = broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    if math.prod(lead) != 1:
+        batches = (x.expand(*lead, *x.shape[-2:]).contiguous() for x in (x1, x2))
+        first, second = (view(x, (-1, *x.shape[-2:])) for x in batches)
+    else:
+        first, second = x1, x2
+    return view(euclidean_dist(first, second), (*lead, x1.shape[-2], x2.shape[-2]))
 
 
 @checked

@@ -190,7 +190,28 @@ def _of_product(
     only = F.logical_and(zero, F.gather(zeros, dim, index) == 1)
     others = F.scatter_reduce(self, dim, index, F.where(only, ones, src), "prod", include_self=inc)
     divided = F.gather(g * result, dim, index) / F.where(zero, ones, src)
-    return of_self, F.where(only, F.gather(g * others, dim, index), divided)
+    of_src = F.where(only, F.gather(g * others, dim, index), divided)
+    several = F.logical_and(zero, F.gather(zeros, dim, index) > 1)
+    return of_self, F.once_where(of_src, several)
+
+
+def _unless_several(g: Any, several: Any) -> Any:
+    if several.any():
+        raise RuntimeError(
+            "Double backward is unsupported for src when >1 zeros in src are scattered to the same "
+            "position in self: the derivative of their product by them is not computed"
+        )
+    return g
+
+
+once_where = op(
+    "once_where(self, several: Tensor)",
+    kernel=raw.once_where,
+    node="Error",
+    tangent="linear",
+    self=_unless_several,
+    doc="`input`, which has no derivative where `several` is true: RuntimeError then.",
+)
 
 
 def _of_extremum(

@@ -123,7 +123,7 @@ class Search:
         group, state = self.group, self.state
         if _largest(self.gradient) <= group["tolerance_grad"]:
             return
-        for _ in range(group["max_iter"]):
+        for remaining in reversed(range(group["max_iter"])):
             state["n_iter"] += 1
             direction = self.direction()
             before, moved = self.loss, self.gradient
@@ -134,7 +134,7 @@ class Search:
             length = min(1.0, 1.0 / float(np.abs(moved).sum())) * rate if first else rate
             if slope > -group["tolerance_change"]:
                 break
-            length = self.move(direction, length, slope)
+            length = self.move(direction, length, slope, remaining)
             state["d"], state["t"] = _tensor(direction), length
             if self.over(direction, length, before):
                 break
@@ -167,13 +167,13 @@ class Search:
             r = r + steps[i]._array * (along[i] - back)
         return np.asarray(r, g.dtype)
 
-    def move(self, direction: Array, length: float, slope: float) -> float:
+    def move(self, direction: Array, length: float, slope: float, remaining: int) -> float:
         """Go along `direction`, by `length` or what the line search finds; how far it went."""
         optimizer, group = self.optimizer, self.group
         start = optimizer._flat([p._array for p in optimizer._params])
         if group["line_search_fn"] is None:
             optimizer._set(start + length * direction)
-            if self.state["n_iter"] != group["max_iter"]:  # the last one need not know
+            if remaining:  # the last one need not know
                 self.loss = _number(self.evaluate())
                 self.gradient = optimizer._gradient()
                 self.evaluations += 1
@@ -191,7 +191,13 @@ class Search:
 
         known = self.loss, self.gradient
         self.loss, self.gradient, length, count = strong_wolfe(
-            at, length, direction, known, slope, group["tolerance_change"]
+            at,
+            length,
+            direction,
+            known,
+            slope,
+            group["tolerance_change"],
+            most=group["max_eval"] - self.evaluations,
         )
         optimizer._set(start + length * direction)
         self.evaluations += count
@@ -225,18 +231,22 @@ def strong_wolfe(
 ) -> tuple[float, Array, float, int]:
     """A step along `direction` that decreases the loss enough (`c1`) and flattens it (`c2`).
 
-    Returns the loss and the gradient there, the step, and how often the function was evaluated.
+    Returns the loss and the gradient there, the step, and how often the function was evaluated: at
+    most ``1 + most`` times.
     """
     loss, gradient = known
     largest = _largest(direction)
-    before: Point = 0.0, loss, gradient, slope
-    count, done = 0, False
-    bracket: list[Point] = []
-    for tried in range(most):
+
+    def visit(length: float) -> Point:
         new_loss, new_gradient = at(length, direction)
-        count += 1
-        here: Point = length, new_loss, new_gradient, float(new_gradient @ direction)
-        if new_loss > loss + c1 * length * slope or (tried > 0 and new_loss >= before[1]):
+        return length, new_loss, new_gradient, float(new_gradient @ direction)
+
+    start: Point = 0.0, loss, gradient, slope
+    before, here = start, visit(length)
+    done = False
+    for tried in range(most):
+        length = here[0]
+        if here[1] > loss + c1 * length * slope or (tried > 1 and here[1] >= before[1]):
             bracket = [before, here]
             break
         if abs(here[3]) <= -c2 * slope:
@@ -245,32 +255,28 @@ def strong_wolfe(
         if here[3] >= 0:
             bracket = [before, here]
             break
-        low, high = length + 0.01 * (length - before[0]), length * 10
-        length = cubic(before, here, (low, high))
-        before = here
+        bounds = length + 0.01 * (length - before[0]), length * 10
+        before, here = here, visit(cubic(before, here, bounds))
     else:
-        bracket = [(0.0, loss, gradient, slope), here]
-    tried = count
+        tried, bracket = most, [start, here]
     stuck = False
-    low = 0 if bracket[0][1] <= bracket[-1][1] else 1
+    low = 0 if bracket[0][1] <= bracket[-1][1] else -1
     while not done and tried < most:
         if abs(bracket[1][0] - bracket[0][0]) * largest < tolerance:
             break
         length, stuck = _inside(bracket, stuck)
-        new_loss, new_gradient = at(length, direction)
-        count, tried = count + 1, tried + 1
-        here = length, new_loss, new_gradient, float(new_gradient @ direction)
-        if new_loss > loss + c1 * length * slope or new_loss >= bracket[low][1]:
-            bracket[1 - low] = here
-            low = 0 if bracket[0][1] <= bracket[1][1] else 1
+        here, tried = visit(length), tried + 1
+        if here[1] > loss + c1 * length * slope or here[1] >= bracket[low][1]:
+            bracket[-1 - low] = here
+            low = 0 if bracket[0][1] <= bracket[1][1] else -1
             continue
         if abs(here[3]) <= -c2 * slope:
             done = True
-        elif here[3] * (bracket[1 - low][0] - bracket[low][0]) >= 0:
-            bracket[1 - low] = bracket[low]
+        elif here[3] * (bracket[-1 - low][0] - bracket[low][0]) >= 0:
+            bracket[-1 - low] = bracket[low]
         bracket[low] = here
-    length, new_loss, new_gradient, _ = bracket[low if len(bracket) > 1 else 0]
-    return new_loss, new_gradient, length, count
+    length, new_loss, new_gradient, _ = bracket[low]
+    return new_loss, new_gradient, length, 1 + tried
 
 
 def _inside(bracket: list[Point], stuck: bool) -> tuple[float, bool]:

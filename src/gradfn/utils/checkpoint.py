@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 import numpy as np
 
 from .. import random
+from ..amp.autocast_mode import autocast_here
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import ModeChange, get_mode
@@ -141,11 +142,12 @@ class _Key:
 
 
 class _Holder:
-    """Stands for one saved tensor: the recomputed value, for each pass that asks for it. It dies
-    with the node's saved value, and the recomputed ones with it."""
+    """Stands for one saved tensor: the recomputed value, for each pass that asks for it, once. It
+    dies with the node's saved value, and the recomputed ones with it."""
 
     def __init__(self) -> None:
         self.values: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.taken: WeakSet[Any] = WeakSet()  # the passes that have had theirs
 
 
 class _SavedInputs(Function):
@@ -190,6 +192,7 @@ class _Frame:
         self.function, self.kwargs = function, kwargs
         self.rng_state = random.get_rng_state() if preserve_rng_state else None
         self.mode = get_mode()
+        self.autocast = autocast_here()
         self.complete = False  # a backward pass may run within the function itself
         self.inputs: Any = None
         if self.mode.grad:
@@ -211,6 +214,12 @@ class _Frame:
 
     def unpack(self, holder: _Holder) -> Any:
         key = running.get() or _Key()
+        if key in holder.taken:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
+                "unpacked once. If you are calling ctx.saved_tensors in backward, make sure to do "
+                "so only once."
+            )
         if key not in holder.values:
             if key in self.recomputed:
                 raise self.differs(
@@ -225,7 +234,8 @@ class _Frame:
                 f"recomputation. At first {len(self.holders)} were saved; the recomputation saved "
                 "fewer."
             )
-        return holder.values[key]
+        holder.taken.add(key)
+        return holder.values.pop(key)
 
     def recompute(self, key: Any) -> None:
         """Run the function again, giving each living holder the tensor that it stands for."""
@@ -250,6 +260,7 @@ class _Frame:
 
         with (
             _rng(self.rng_state),
+            self.autocast,
             ModeChange(grad=self.mode.grad, saved_hooks=self.mode.saved_hooks),
             saved_tensors_hooks(keep, lambda value: value),
             self.recompute_context,
@@ -313,6 +324,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: Any, function: Any, preserve_rng_state: bool, *args: Any) -> Any:
         ctx.function = function
+        ctx.autocast = autocast_here()
         ctx.rng_state = random.get_rng_state() if preserve_rng_state else None
         ctx.positions = [i for i, a in enumerate(args) if isinstance(a, Variable)]
         ctx.others = [None if isinstance(a, Variable) else a for a in args]
@@ -334,7 +346,7 @@ class CheckpointFunction(Function):
                 "argument."
             )
         inputs = _SavedInputs.arguments(ctx)
-        with _rng(ctx.rng_state), ModeChange(grad=True):
+        with _rng(ctx.rng_state), ModeChange(grad=True), ctx.autocast:
             outputs = ctx.function(*inputs)
         if isinstance(outputs, Variable):
             outputs = (outputs,)
