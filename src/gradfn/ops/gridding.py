@@ -98,9 +98,9 @@ def _grid_gradient(
     F: Any, g: Any, self: Any, self_shape: Any, grid: Any, interpolation_mode: int,
     padding_mode: int, align_corners: bool,
 ) -> Any:  # fmt: skip
-    if interpolation_mode == NEAREST:
-        return F.zeros_like(grid)
     around = _Surroundings(F, self_shape, grid, (interpolation_mode, padding_mode, align_corners))
+    if interpolation_mode == NEAREST:  # zero, and recorded as a function of `g`
+        return F.where(around.scale == 0, 0, F.sum(g))
     pulled = [g * value for value in around.values(F, self)]
     slopes = [
         F.sum(sum(p * w for p, w in zip(pulled, around.products(axis), strict=True)), (1,))

@@ -114,9 +114,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any
 
 
 def _by_products(x1: Any, x2: Any) -> Any:
-    """`euclidean_dist`, of three dimensions where there are more, as PyTorch's graph has it."""
+    """`euclidean_dist`, of three dimensions where there are several batches, as in PyTorch."""
     lead = broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
-    if lead:
+    if math.prod(lead) != 1:
         batches = (x.expand(*lead, *x.shape[-2:]).contiguous() for x in (x1, x2))
         first, second = (view(x, (-1, *x.shape[-2:])) for x in batches)
     else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import dtypes
 from ..creation import Options, made, numpy_dtype
+from ..device import strided
 from ..missing import missing
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ def _window(name: str, M: int, sym: bool, options: Options, *parameters: Any) ->
 
     if M < 0:
         raise ValueError(f"{name} requires non-negative window length, got M={M}")
+    layout = options.get("layout")
+    if layout is not None and layout is not strided:
+        raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
     dtype = numpy_dtype(options)
     if dtype.char not in "fd":
         raise ValueError(
