@@ -189,3 +189,9 @@ def test_scalar_gradients_know_the_plain_arguments(function: Any) -> None:
     plain = gradfn.autograd.grad(result, leaves, retain_graph=True)
     traced = gradfn.autograd.grad(result, leaves, create_graph=True)
     assert all(a.allclose(b.detach()) for a, b in zip(plain, traced, strict=True))
+
+
+def test_arguments_are_not_called_as_what_is_emitted_around_them() -> None:
+    for name in ("mode", "x1", "node", "r"):
+        with pytest.raises(TypeError, match="as a variable of the code that is emitted"):
+            Operator(f"sample(self, {name})", kernel=abs)

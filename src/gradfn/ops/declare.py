@@ -98,6 +98,12 @@ class Operator:
         self.batch = batch
         self.forms: dict[str, Function] = {}
         self.node_class: type[Any] | None = None
+        for parameter in self.parameters:
+            if _EMITTED.fullmatch(parameter.name):
+                raise TypeError(
+                    f"an argument of {self.name} is called '{parameter.name}', as a variable of the "
+                    "code that is emitted for it"
+                )
         for formula in self.every_formula():
             self._check(formula)
 
@@ -219,4 +225,5 @@ def _parse(signature: str, formulas: set[str]) -> tuple[str, list[Parameter]]:
     return name, parameters
 
 
+_EMITTED = re.compile("mode|token|kernel|made|node|frame|other_way|r|[aex][0-9]+")  # ops/emit.py
 _SEPARATORS = re.compile(r",\s*(?![^(]*\))")  # commas, but for those within parentheses
