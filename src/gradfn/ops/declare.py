@@ -101,8 +101,8 @@ class Operator:
         for parameter in self.parameters:
             if _EMITTED.fullmatch(parameter.name):
                 raise TypeError(
-                    f"an argument of {self.name} is called '{parameter.name}', as a variable of the "
-                    "code that is emitted for it"
+                    f"an argument of {self.name} is called '{parameter.name}', as a variable of "
+                    "the code that is emitted for it"
                 )
         for formula in self.every_formula():
             self._check(formula)
