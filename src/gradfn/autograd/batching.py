@@ -33,10 +33,12 @@ class Vmap:
 
     apply: ClassVar[Callable[..., Any]]  # set by ops/batching.py
 
-    def __init__(self, size: int, randomness: str, outer: Callable[..., Any] | None) -> None:
+    def __init__(self, size: int, randomness: str) -> None:
+        mode = get_mode()
         self.size = size
         self.randomness = randomness
-        self.outer = outer  # who intercepted operators before
+        self.outer = outer = mode.intercept  # who intercepted operators before
+        self.duals = mode.level  # the dual level that this one is inside of
         self.differentiable = False  # whether something outside that was computed requires grad
         self.number = 1
         while outer is not None:
@@ -58,9 +60,10 @@ class Vmap:
 
     @contextmanager
     def left(self) -> Iterator[None]:
-        """Inside of it the level is outside: physical tensors are computed with."""
+        """Inside of it the level is outside: physical tensors are computed with, and their nodes
+        concern no dual level that was opened within."""
         mode = get_mode()
-        set_mode(mode.replace(intercept=self.outer))
+        set_mode(mode.replace(intercept=self.outer, level=self.duals))
         try:
             yield
         finally:
@@ -127,7 +130,7 @@ class Vmap:
 def vmap_level(size: int, randomness: str = "error") -> Vmap:
     """A new level inside of whatever transforms are open."""
     import_module("gradfn.ops.batching")  # what levels do, and what most programs do not need
-    return Vmap(size, randomness, get_mode().intercept)
+    return Vmap(size, randomness)
 
 
 class Batched(np.ndarray[Any, Any]):
@@ -151,15 +154,6 @@ class Batched(np.ndarray[Any, Any]):
         """What `change` makes of the values, as an array of the same level."""
         with self.level.left():
             return Batched.of(self.level, change(self.physical), self.batched)
-
-    def repeated(self, tensor: Any) -> Any:
-        """A copy of `tensor` for each example of this array's batch."""
-        level = self.level
-        if level.owns(tensor):
-            return tensor
-        with level.left():
-            copies = tensor.detach().expand(level.size, *tensor.shape).clone()
-            return level.batch(copies).requires_grad_(tensor.requires_grad)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         from ..dtypes import from_numpy
@@ -278,9 +272,54 @@ def for_each(function: Callable[P, Any]) -> Callable[P, Any]:
     def make(*args: P.args, **kwargs: P.kwargs) -> Any:
         made = function(*args, **kwargs)
         array = getattr(args[0], "_array", None) if args else None
-        return array.repeated(made) if type(array) is Batched and array.batched else made
+        if array is None or not is_batched(array):
+            return made
+        return repeated(made.detach(), array).requires_grad_(made.requires_grad)
 
     return make
+
+
+def repeated(tensor: Any, like: Array) -> Any:
+    """A copy of `tensor` for each example of the batches that `like` stands in."""
+    levels = [array.level for array in (tensor._array, like) if isinstance(array, Batched)]
+    if not levels:
+        return tensor.clone()
+    level = max(levels, key=lambda level: level.number)
+    physical, batched = level.physical(tensor)
+    inner: Array = like
+    with level.left():
+        if isinstance(like, Batched) and like.level is level:
+            inner = like.physical._array
+            if like.batched and not batched:
+                physical, batched = physical.expand(level.size, *physical.shape), True
+        return level.batch(repeated(physical, inner), batched)
+
+
+def holds(target: Array, value: Array) -> bool:
+    """Whether `value` can be written to `target`: that is repeated wherever `value` is."""
+    while isinstance(value, Batched):
+        level = value.level
+        while isinstance(target, Batched) and target.level.number > level.number:
+            target = target.physical._array
+        if not isinstance(target, Batched) or target.level is not level:
+            return False
+        if value.batched and not target.batched:
+            return False
+        target, value = target.physical._array, value.physical._array
+    return True
+
+
+def inside(tensor: Any) -> Any:
+    """`tensor` as it is seen within the innermost vmap level that is open here."""
+    level = innermost_level()
+    return tensor if level is None else level.lift(tensor)
+
+
+def requires_grad(tensor: Any) -> bool:
+    """Whether `tensor`, or the batch that it is an example of, requires a gradient."""
+    while not tensor.requires_grad and is_batched(tensor._array):
+        tensor = tensor._array.physical
+    return bool(tensor.requires_grad)
 
 
 def all_values(array: Array) -> Array:

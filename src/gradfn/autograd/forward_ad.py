@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
-from ..raw.copying import dense_axes, empty_dense
+from ..device import contiguous_format
+from ..raw.copying import dense_axes
 from ..raw.strided import geometry
 from ..raw.views import storage, storage_offset_of, zeros_laid_as
-from .batching import is_batched
+from .batching import holds, is_batched, repeated
 from .grad_mode import Mode, ModeChange, get_mode, set_mode
 from .node import Array, Node
 from .variable import Variable
@@ -123,12 +124,13 @@ class Level:
     def tangent_of(self, tensor: Any) -> Any:
         """The tangent of `tensor`, or None: Note [Tangents of views]."""
         dual = self._known(tensor)
-        if dual is not None and dual.tangent is not None:
-            return dual.tangent
+        known = None if dual is None else dual.tangent
         base = self.base_of(tensor)
-        whole = None if base is None else self.tangent_of(base)
-        if whole is None:
-            return None
+        if base is None:
+            return known
+        whole = self.tangent_of(base)
+        if whole is None or (known is not None and is_part(known, whole)):
+            return known
         tangent = whole._window(geometry(base._array, tensor._array))
         self.attach(tensor, tangent, base)
         return tangent
@@ -140,7 +142,7 @@ class Level:
     def write(self, tensor: Any, tangent: Any) -> None:
         """Make `tangent` that of `tensor`, which was written to, and so of its base and views."""
         known = self.tangent_of(tensor)
-        if known is not None:
+        if known is not None and holds(known._array, tangent._array):
             known.copy_(tangent)
             return
         base = self.base_of(tensor)
@@ -154,11 +156,18 @@ class Level:
         else:
             whole = Variable.wrap(zeros_laid_as(base._array, base._array.dtype))
             if is_batched(tangent._array):
-                whole = tangent._array.repeated(whole)
+                whole = repeated(whole, tangent._array)
+            if (before := self.tangent_of(base)) is not None:  # of too few examples
+                whole = repeated(whole, before._array).copy_(before)
             self.attach(base, whole, None)
             part = whole._window(geometry(base._array, tensor._array))
             part.copy_(tangent)
             self.attach(tensor, part, base)
+
+
+def is_part(tangent: Any, whole: Any) -> bool:
+    """Whether `tangent` is a view of `whole`, and not of what was its base's tangent before."""
+    return tangent is whole or tangent._base is (whole if whole._base is None else whole._base)
 
 
 def check_size(tensor: Any, tangent: Any) -> None:
@@ -190,25 +199,17 @@ def same_layout(one: Array, other: Array) -> bool:
 
 def laid_out_as(tensor: Any, tangent: Any) -> Any:
     """`tangent`, or a copy of it, laid out in memory as `tensor` is."""
-    if is_batched(tangent._array):
-        return _batch_laid_out_as(tensor, tangent)
     if same_layout(tangent._array, tensor._array):
         return tangent
+    if is_batched(tangent._array):  # as each example is
+        axes = dense_axes(tensor._array)
+        return tangent.permute(axes).clone(memory_format=contiguous_format).permute(_inverse(axes))
     like = zeros_laid_as(tensor._array, tangent._array.dtype)
     return Variable.wrap(like).copy_(tangent)
 
 
-def _batch_laid_out_as(tensor: Any, tangent: Any) -> Any:
-    """The same inside vmap, example by example."""
-    level = tangent._array.level
-    physical, batched = level.physical(tangent)
-    like, like_batched = level.physical(tensor)
-    with level.left():
-        if like_batched is not batched:  # each example is laid out as the one tensor
-            axes = (0, *(axis + 1 for axis in dense_axes(like._array)))
-            like = Variable.wrap(empty_dense(physical._array.shape, like._array.dtype, axes))
-        made = laid_out_as(like, physical)
-    return tangent if made is physical else level.batch(made, batched)
+def _inverse(axes: tuple[int, ...]) -> list[int]:
+    return sorted(range(len(axes)), key=axes.__getitem__)
 
 
 def open_level(mode: Mode) -> Level | None:

@@ -18,6 +18,7 @@ from .levels import (
     flat_tensors,
     fresh,
     rebuilt,
+    recorded_outside,
     split_aux,
     taken_out,
     tensors_returned,
@@ -124,7 +125,7 @@ def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
         flat, spec = tree_flatten(variables)
         outputs, out_spec = tensors_returned("linearize(f, *primals)", output)
         moving = [o for o in outputs if o.requires_grad]
-        cotangents = [creation.zeros_like(o.detach()).requires_grad_() for o in moving]
+        cotangents = [fresh(creation.zeros_like(o.detach())) for o in moving]
         rows: list[Any] = [None] * len(flat)
         if moving:
             rows = list(
@@ -150,7 +151,14 @@ def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
         if pairs:
             linear, started = zip(*pairs, strict=True)
             moved = list(
-                gradients_of(linear, cotangents, started, retain_graph=True, allow_unused=True)
+                gradients_of(
+                    linear,
+                    cotangents,
+                    started,
+                    retain_graph=True,
+                    create_graph=recorded_outside([*linear, *started], [*flat, *cotangents]),
+                    allow_unused=True,
+                )
             )
         by_output = iter(moved)
         found = [next(by_output) if o.requires_grad else None for o in outputs]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..autograd.batching import Vmap, innermost_level
+from ..autograd.batching import Vmap, inside
 from ..autograd.forward_ad import carry_tangents
 from ..autograd.function import within_transform
 from ..autograd.grad_mode import enable_grad, get_mode
@@ -39,12 +39,11 @@ def with_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 def fresh(tensor: Any) -> Any:
     """The variable to differentiate by: of the values of `tensor`, and recorded where that is."""
-    level = innermost_level()
-    inside = tensor if level is None else level.lift(tensor)
-    if inside._edge is not None:
+    seen = inside(tensor)
+    if seen._edge is not None:
         with enable_grad():
-            return inside.view_as(inside)
-    made = Variable.wrap(inside._array, None, inside.memory())
+            return seen.view_as(seen)
+    made = Variable.wrap(seen._array, None, seen.memory())
     return carry_tangents(tensor, made).requires_grad_()
 
 
@@ -52,10 +51,10 @@ def taken_out(tree: Any, variables: Iterable[Any]) -> Any:
     """`tree` with tensors that depend on nothing but `variables` cut off from the graph, as all
     are where nothing is recorded outside."""
     recorded = get_mode().grad
-    own = {variable.edge()[0] for variable in variables}
+    own = _nodes(variables)
 
     def take(tensor: Any) -> Any:
-        if tensor._edge is None or (recorded and depends_outside([tensor], own)):
+        if tensor._edge is None or (recorded and _depends_outside([tensor], own)):
             return tensor
         made = Variable.wrap(tensor._array, None, tensor.memory())
         made._dual = tensor._dual
@@ -64,7 +63,7 @@ def taken_out(tree: Any, variables: Iterable[Any]) -> Any:
     return with_leaves(tree, take)
 
 
-def depends_outside(tensors: Iterable[Any], own: set[Node]) -> bool:
+def _depends_outside(tensors: Iterable[Any], own: set[Node]) -> bool:
     """Whether something other than the leaves `own` is behind `tensors` in the graph."""
     stack = [t.edge()[0] for t in tensors if t._edge is not None]
     seen = set(stack)
@@ -83,7 +82,19 @@ def depends_outside(tensors: Iterable[Any], own: set[Node]) -> bool:
     return False
 
 
-def is_recorded_outside() -> bool:
+def recorded_outside(tensors: Iterable[Any], variables: Iterable[Any]) -> bool:
+    """Whether what is computed from `tensors` has derivatives by something other than
+    `variables`, and these are recorded."""
+    if not get_mode().grad:
+        return False
+    return _in_recorded_batches() or _depends_outside(tensors, _nodes(variables))
+
+
+def _nodes(variables: Iterable[Any]) -> set[Node]:
+    return {variable.edge()[0] for variable in variables}
+
+
+def _in_recorded_batches() -> bool:
     """Whether a vmap level that is open here computes with tensors that require a gradient."""
     level: Any = get_mode().intercept
     while level is not None:

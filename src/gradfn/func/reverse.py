@@ -8,18 +8,17 @@ from typing import Any
 
 from .. import creation
 from ..autograd.backward import grad as gradients_of
-from ..autograd.grad_mode import enable_grad, get_mode
+from ..autograd.grad_mode import enable_grad
 from ..autograd.variable import Variable
 from ..ops.joining import cat
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map
 from .levels import (
     check_real,
     chosen_numbers,
-    depends_outside,
     flat_tensors,
     fresh,
-    is_recorded_outside,
     rebuilt,
+    recorded_outside,
     split_aux,
     taken_out,
     tensors_returned,
@@ -160,12 +159,9 @@ def _pulled_back(
     pairs = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o._edge is not None]
     found: list[Any] = [None] * len(variables)
     if pairs and variables:
-        own = {variable.edge()[0] for variable in variables}
         moving = [o for o, _ in pairs] + [c for _, c in pairs if c is not None]
         if create_graph is None:
-            create_graph = get_mode().grad and (
-                is_recorded_outside() or depends_outside(moving, own)
-            )
+            create_graph = recorded_outside(moving, variables)
         started_at, given = zip(*pairs, strict=True)
         found = list(
             gradients_of(

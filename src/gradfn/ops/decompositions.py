@@ -195,7 +195,7 @@ def qr(input: Tensor, some: bool = True) -> Any:
 def _check_phases(who: str, turns: Any, depends: str) -> None:
     """Raise where a loss depends on the phases of complex vectors, which are arbitrary: `turns`
     has imaginary parts, by which it changes with the phases."""
-    array = getattr(turns, "_array", turns)
+    array = all_values(getattr(turns, "_array", turns))
     if array.dtype.kind == "c" and np.any(np.abs(array.imag) > 1e-2):
         raise RuntimeError(
             f"{who} in the complex case are specified up to multiplication by e^{{i phi}}. The "

@@ -27,6 +27,7 @@ import numpy as np
 
 from .. import raw
 from ..autograd.backward import grad
+from ..autograd.batching import inside
 from ..autograd.grad_mode import enable_grad, get_mode
 from ..autograd.variable import Variable
 from ..raw.loss import MEAN, NONE
@@ -170,7 +171,7 @@ def _double_reverse(
         outputs = [t for t in results if t.requires_grad]
         if not outputs:
             return None
-        cotangents = [Variable.wrap(np.zeros_like(t._array)).requires_grad_() for t in outputs]
+        cotangents = [_leaf(Variable.wrap(np.zeros_like(t._array))) for t in outputs]
         at, along = _flat(inputs.values()), _flat(_tensors([tangents[name] for name in names]))
         gradients = grad(outputs, at, cotangents, create_graph=True, allow_unused=True)
     pairs = [
@@ -192,10 +193,15 @@ def _varied(primal: Any, recorded: bool) -> Any:
     """A tensor at which to differentiate: where it is `recorded`, one with the primal's history."""
     if isinstance(primal, list | tuple):
         return [_varied(p, recorded) for p in primal]
-    tensor = _tensors(primal)
+    tensor = inside(_tensors(primal))
     if recorded and tensor.requires_grad:
         return tensor.view_as(tensor)
-    return Variable.wrap(tensor._array).requires_grad_()
+    return _leaf(tensor)
+
+
+def _leaf(tensor: Any) -> Any:
+    """A leaf with the values of `tensor`; inside vmap, of an example's."""
+    return Variable.wrap(inside(tensor)._array).requires_grad_()
 
 
 def _tensors(values: Any) -> Any:

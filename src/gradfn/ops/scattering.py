@@ -196,7 +196,7 @@ def _of_product(
 
 
 def _unless_several(g: Any, several: Any) -> Any:
-    if several.any():
+    if all_values(getattr(several, "_array", several)).any():
         raise RuntimeError(
             "Double backward is unsupported for src when >1 zeros in src are scattered to the same "
             "position in self: the derivative of their product by them is not computed"

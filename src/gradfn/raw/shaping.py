@@ -110,9 +110,9 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
 
 def unrepeat(g: Array, shape: Sequence[int], repeats: Sequence[int]) -> Array:
     """The sum over the copies that `repeat` made of an array of `shape`."""
-    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
-    tiles = g.reshape([size for pair in zip(repeats, shape, strict=True) for size in pair])
-    return np.add.reduce(tiles, tuple(range(0, tiles.ndim, 2)), out=...)
+    padded = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    tiles = g.reshape([size for pair in zip(repeats, padded, strict=True) for size in pair])
+    return np.add.reduce(tiles, tuple(range(0, tiles.ndim, 2)), out=...).reshape(shape)
 
 
 def flip(self: Array, dims: Sequence[int]) -> Array:

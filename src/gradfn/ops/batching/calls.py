@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...autograd.batching import Batched, Vmap
+from ...autograd.batching import Batched, Vmap, requires_grad
 from ...autograd.grad_mode import get_mode, set_mode
 from ...autograd.variable import Variable
 from ..declare import LIST, PLAIN, Operator
@@ -118,6 +118,7 @@ class BatchedKernel:
         call = Call(self.operator, arrays, keywords, self.in_place)
         level = call.level
         with level.left():
+            call.keep_target()
             by_rule = call.any_batched or is_random(self.operator)
             results = rule_of(self.operator)(call) if by_rule else call.run()
             if not level.differentiable:
@@ -162,9 +163,6 @@ class Call:
             elif p.kind != PLAIN:
                 value, self.batched[p.name] = self._taken(value)
             self.values[p.name] = value
-        first = operator.parameters[0].name
-        if in_place and self.values[first].requires_grad:  # it may be saved, and then written to
-            self.values[first] = self.values[first].clone()
         self.any_batched = any(
             any(flag) if isinstance(flag, list) else flag for flag in self.batched.values()
         )
@@ -176,6 +174,12 @@ class Call:
             self.level = array.level
             return array.physical, array.batched
         return (Variable.wrap(array) if isinstance(array, np.ndarray) else array), False
+
+    def keep_target(self) -> None:
+        """Compute with a copy of what will be written to, if it may be saved."""
+        target = self.operator.parameters[0].name
+        if self.in_place and requires_grad(self.values[target]):
+            self.values[target] = self.values[target].clone()
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]

@@ -135,10 +135,8 @@ def _solved(call: Call) -> Any:
     rank = max(a.ndim, b.ndim)
     a, b = (t.expand(*[1] * (rank - t.ndim), *t.shape) if t.ndim < rank else t for t in (a, b))
     result, info = call.run(A=a, B=b)
-    if call.batched["A"]:
-        info = info.reshape(call.size, *_example_shape(call, "A")[:-2])
-    else:
-        info = info.expand(call.size, *info.shape[info.ndim - call.rank("A") + 2 :])
+    shape = _example_shape(call, "A")[:-2]
+    info = info.reshape(*info.shape[: call.batched["A"]], *shape).expand(call.size, *shape)
     return [result.squeeze(-1) if vector else result, info]
 
 
