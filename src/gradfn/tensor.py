@@ -13,8 +13,9 @@ from . import creation, dtypes, interop, legacy, ops, printing
 from .autograd.backward import backward
 from .autograd.batching import is_batched
 from .autograd.grad_mode import get_mode
-from .autograd.inplace import check_target
-from .autograd.variable import Variable
+from .autograd.inplace import check_target, rebase
+from .autograd.node import Error
+from .autograd.variable import LEAF, Variable
 from .creation import check_differentiable
 from .creation import tensor as tensor
 from .device import cpu, device, layout, strided
@@ -288,9 +289,12 @@ class Tensor(Variable):
         else:
             array = source._array
         check_target(self, "set_", get_mode(), self._edge is not None)
+        history = self._edge
         self._array = array
         self._accumulator = None
         self.memory().write("set_")
+        if history is not None and history is not LEAF:
+            rebase(self, Error("derivative for set_ is not implemented", (history,), array))
         return self
 
     def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
@@ -323,13 +327,34 @@ class Tensor(Variable):
 
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
         """Replace each element by what the Python function `callable` makes of it, in place."""
-        if self.requires_grad:
-            raise TypeError(
-                "Can't call apply_() on Variable that requires grad. Use detach() first"
+        return self._each("apply_", callable)
+
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replace each element by ``callable(element, element of tensor)``, in place."""
+        return self._each("map_", callable, tensor)
+
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+        """Replace each element by ``callable(element, element of x, element of y)``, in place."""
+        return self._each("map2_", callable, x, y)
+
+    def _each(self, name: str, function: Callable[..., Any], *others: Tensor) -> Tensor:
+        if self.requires_grad or any(other.requires_grad for other in others):
+            raise RuntimeError(
+                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+                "instead."
             )
-        values = [callable(value) for value in self._array.ravel().tolist()]
-        self._array[...] = np.array(values, self._array.dtype).reshape(self._array.shape)
-        self.memory().write("apply_")
+        array = self._array
+        check_target(self, name, get_mode(), False)
+        for other in others:
+            if other.dtype is not self.dtype:
+                raise TypeError(
+                    f"{name}: expected torch.{self.dtype.scalar_name}Tensor for 'other' (got "
+                    f"torch.{other.dtype.scalar_name}Tensor)"
+                )
+        given = [other.expand(self.shape)._array.ravel().tolist() for other in others]
+        values = [function(*each) for each in zip(array.ravel().tolist(), *given, strict=True)]
+        array[...] = np.array(values, array.dtype).reshape(array.shape)
+        self.memory().write(name)
         return self
 
     def share_memory_(self) -> Tensor:

@@ -14,7 +14,7 @@ from weakref import ref
 import numpy as np
 
 from .. import dtypes
-from ..raw.strided import Geometry, geometry, strided_scatter, strided_view
+from ..raw.strided import Geometry, geometry, overlap, strided_scatter, strided_view
 from .grad_mode import Mode, get_mode
 from .node import Array, Error, Freed, Node, accumulate_edge
 from .variable import LEAF, Variable
@@ -70,6 +70,38 @@ def check_overlap(target: Any) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation."
         )
+
+
+def sharing(target: Any, allowed: str, *operands: Any) -> bool:
+    """Whether an operand is in the memory of `target`, which will be written to; RuntimeError
+    where that would change what is still to be read. `allowed` names the operands that may share
+    memory: those that lie "alike", "nothing" or "anything"."""
+    memory = target._memory
+    found = False
+    for operand in operands:
+        if operand is target or (
+            memory is not None and getattr(operand, "_memory", None) is memory
+        ):
+            found = True
+            if allowed != "anything":
+                _check_apart(target._array, operand._array, allowed == "alike")
+    return found
+
+
+def _check_apart(target: Array, operand: Array, or_alike: bool) -> None:
+    how = overlap(target, operand)
+    if how == "partial" or (how == "full" and not or_alike):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer to a single memory location. Please clone() the tensor before performing the "
+            f"operation: it has shape {list(operand.shape)} and lies in the memory of what is "
+            f"written to, of shape {list(target.shape)}."
+        )
+
+
+def copied(array: Array | None) -> Array | None:
+    """A copy of the array of an operand, if there is one."""
+    return None if array is None else array.copy()
 
 
 _AMBIGUOUS = (

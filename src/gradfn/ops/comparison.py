@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..autograd.variable import Variable
 from .checking import checked, row_for
 from .declare import op, variant
 from .emit import inplace
+from .formulas import constant
 from .runtime import SCALARS
 
 __all__ = [
@@ -447,6 +449,7 @@ masked_fill_number = op(
 masked_fill_tensor = variant(
     masked_fill_number,
     "masked_fill.tensor",
+    shares="anything",
     node="MaskedFillBackward1",
     tangent="linear",
     value=lambda F, g, mask: F.where(mask, g, 0),
@@ -471,7 +474,30 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     return inplace(row_for(value, masked_fill_tensor, masked_fill_number))(self, mask, value)
 
 
-eq_, ne_, gt_, ge_, lt_, le_ = map(inplace, (eq, ne, gt, ge, lt, le))
+def _written(compare: Callable[..., Any]) -> Callable[..., Any]:
+    """The in-place form, which keeps a history where its target has one: the gradient is zero."""
+    name = compare.operator.name  # type: ignore[attr-defined]
+    rows = [
+        variant(
+            compare,
+            f"{name}.in_place{what}",
+            node=f"{name.capitalize()}Backward{number}",
+            self=constant,
+            other=constant,
+        )
+        for number, what in enumerate(["", "_Tensor"])
+    ]
+    by_number, by_tensor = map(inplace, rows)
+
+    def compare_(input: Any, other: Any) -> Any:
+        return row_for(other, by_tensor, by_number)(input, other)
+
+    compare_.__name__ = compare_.__qualname__ = f"{name}_"
+    compare_.__doc__ = f"`{name}` in place: ones and zeros in the dtype of `input`."
+    return compare_
+
+
+eq_, ne_, gt_, ge_, lt_, le_ = map(_written, (eq, ne, gt, ge, lt, le))
 logical_and_, logical_or_ = map(inplace, (logical_and, logical_or))
 logical_xor_, logical_not_ = map(inplace, (logical_xor, logical_not))
 bitwise_and_, bitwise_or_, bitwise_xor_ = map(inplace, (bitwise_and, bitwise_or, bitwise_xor))

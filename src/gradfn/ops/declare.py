@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Formula: TypeAlias = Callable[..., Any]
 Function: TypeAlias = Callable[..., Any]
+Sharing: TypeAlias = Literal["alike", "nothing", "anything"]
 Promotion: TypeAlias = Literal["number", "float", "no bool"] | None
 
 TENSOR, OPTIONAL, LIST, PLAIN = "tensor", "optional tensor", "list of tensors", "plain"
@@ -72,6 +73,7 @@ class Operator:
         results: tuple[str, ...] | type[list[Any]] | type[Results] = ("result",),
         constants: tuple[str, ...] = (),
         view: bool = False,
+        shares: Sharing = "alike",
         joint: Formula | None = None,
         tangent: Any = None,
         batch: Any = None,
@@ -92,6 +94,7 @@ class Operator:
         self.returns = results if isinstance(results, type) else tuple
         self.constants = constants
         self.view = view
+        self.shares = shares
         self.joint = joint
         self.formulas = formulas
         self.tangent = tangent

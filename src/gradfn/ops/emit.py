@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import GRAD, get_mode
-from ..autograd.inplace import check_overlap, check_result, check_target, rebase
+from ..autograd.inplace import check_overlap, check_result, check_target, copied, rebase, sharing
 from ..autograd.memory import UNTRACKED, tick
 from ..autograd.node import accumulate_edge
 from ..autograd.variable import LEAF, Variable
@@ -25,7 +25,7 @@ from ..autograd.where import internal_files, remember_source, user_frame
 from ..raw.numbers import in_single
 from ..raw.quiet import hush, unhush
 from . import runtime
-from .declare import LIST, MASK, OPTIONAL, PLAIN, TENSOR, Operator, Parameter
+from .declare import LIST, MASK, OPTIONAL, PLAIN, Operator, Parameter
 from .node import node_class, saved_by
 from .out import write_out
 from .overrides import OVERRIDING, overridden
@@ -158,6 +158,8 @@ def emit(
         differentiable=runtime.differentiable,
         check_target=check_target,
         check_overlap=check_overlap,
+        sharing=sharing,
+        copied=copied,
         check_result=check_result,
         rebase=rebase,
         write_out=write_out,
@@ -197,7 +199,7 @@ def forward_lines(operator: Operator, kind: str, name: str) -> list[str]:
     ]
     if kind == INPLACE:
         lines += [f"    check_target(input, {name!r}, mode, {_any_edge(operator)})"]
-        lines += ["    check_overlap(input)"]
+        lines += ["    check_overlap(input)", *_share(operator)]
     lines += _promotion(operator)
     if operator.refuses:
         arrays = ", ".join(f"a{i}" for i in range(len(operator.inputs)))
@@ -461,9 +463,6 @@ def _save_input(operator: Operator, name: str, i: int, kind: str, target: str) -
         return [f"node.v_{name} = a{i}", f"node.m_{name} = [t.memory() for t in {value}]"]
     if target and name == "self":
         return [f"node.v_{name} = old; node.m_{name} = UNTRACKED"]
-    lines = [f"node.v_{name} = a{i}"]
-    if target:  # an operand that is the target itself was saved before the write
-        lines = [f"node.v_{name} = old if {value} is input else a{i}"]
     tracked = f"{value}._memory or memory_of({value})"
     no_tensor = []
     if operator.numbers and i > 0:
@@ -471,10 +470,10 @@ def _save_input(operator: Operator, name: str, i: int, kind: str, target: str) -
     if kind == OPTIONAL:
         no_tensor.append(f"{value} is None")
     if target:
-        no_tensor.append(f"{value} is input")
+        no_tensor.append("shared")
     if no_tensor:
         tracked = f"UNTRACKED if {' or '.join(no_tensor)} else {tracked}"
-    return [*lines, f"node.m_{name} = {tracked}"]
+    return [f"node.v_{name} = a{i}", f"node.m_{name} = {tracked}"]
 
 
 def _wanted(operator: Operator, users: set[str]) -> str:
@@ -482,15 +481,33 @@ def _wanted(operator: Operator, users: set[str]) -> str:
     return "True" if users == set(operator.edge_index) else _edge_tests(operator, users)
 
 
-def _keep_old(operator: Operator) -> list[str]:
-    """Copy the target before the write where a formula names it (or an operand is the target)."""
-    saved = saved_by(operator).inputs
-    tests = [_wanted(operator, saved["self"])] if "self" in saved else []
-    names = {p.name: word(p) for p in operator.inputs if p.kind in (TENSOR, OPTIONAL)}
-    tests += [f"{names[name]} is input" for name in saved if name in names and name != "self"]
-    if not tests:
+def _share(operator: Operator) -> list[str]:
+    """Copy what will be saved of operands that are in the target's memory before the write."""
+    numbers = {p.name: f"a{i}" for i, p in enumerate(operator.inputs)}
+    operands = _operands(operator)
+    if not operands:
         return []
-    wanted = f"mode.grad and {_any_edge(operator)} and ({' or '.join(tests)})"
+    given = ", ".join(word(p) for p in operands)
+    lines = [f"    shared = sharing(input, OPERATOR.shares, {given})"]
+    saved = saved_by(operator).inputs
+    arrays = [numbers[p.name] for p in operands if p.name in saved]
+    if arrays:
+        copies = "; ".join(f"{a} = copied({a})" for a in arrays)
+        lines += [f"    if shared and mode.grad and {_any_edge(operator)}: {copies}"]
+    return lines
+
+
+def _operands(operator: Operator) -> list[Parameter]:
+    """The tensors that in-place forms read besides their target."""
+    return [p for p in operator.inputs[1:] if p.kind != LIST]
+
+
+def _keep_old(operator: Operator) -> list[str]:
+    """Copy the target before the write where a formula names it."""
+    saved = saved_by(operator).inputs
+    if "self" not in saved:
+        return []
+    wanted = f"mode.grad and {_any_edge(operator)} and {_wanted(operator, saved['self'])}"
     return [f"    old = a0.copy() if {wanted} else None"]
 
 

@@ -35,6 +35,7 @@ filled = op(
 )
 filled_by_tensor = op(
     "fill.Tensor(self, value)",
+    shares="anything",
     kernel=raw.filled,
     node="FillBackward1",
     tangent=lambda F, value_t, self_shape: F.expand(value_t, self_shape),

@@ -62,6 +62,7 @@ index_backward = op(
 )
 index_put_at = op(
     "index_put(self, indices: Tensors, values, dims, accumulate=False)",
+    shares="nothing",
     kernel=raw.index_put_at,
     tangent="linear",
     self=lambda F, g, indices, dims, accumulate: (
@@ -177,6 +178,7 @@ index_select_backward = op(
 )
 index_add = op(
     "index_add(self, dim, index: Tensor, source, *, alpha=1)",
+    shares="nothing",
     kernel=raw.index_add,
     tangent="linear",
     self=lambda g: g,
@@ -187,6 +189,7 @@ index_add = op(
 )
 index_copy = op(
     "index_copy(self, dim, index: Tensor, source)",
+    shares="nothing",
     kernel=raw.index_copy,
     tangent="linear",
     self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
@@ -198,12 +201,14 @@ index_copy = op(
 distinct = op("distinct(self: Tensor)", kernel=raw.distinct)
 index_fill_value = op(
     "index_fill(self, dim, index: Tensor, value)",
+    shares="nothing",
     kernel=raw.index_fill,
     tangent=lambda F, self_t, dim, index: F.index_fill_value(self_t, dim, index, 0),
     self=lambda F, g, dim, index: F.index_fill_value(g, dim, index, 0),
 )
 index_fill_tensor = op(
     "index_fill.tensor(self, dim, index: Tensor, value)",
+    shares="anything",
     kernel=raw.index_fill,
     node="IndexFillBackward1",
     tangent="linear",
@@ -244,6 +249,7 @@ take_backward = op(
 )
 put = op(
     "put(self, index: Tensor, source, accumulate=False)",
+    shares="nothing",
     kernel=raw.put,
     tangent="linear",
     self=lambda F, g, index, accumulate: (
@@ -274,6 +280,7 @@ masked_select_backward = op(
 )
 masked_scatter = op(
     "masked_scatter(self, mask: Tensor, source)",
+    shares="anything",
     kernel=raw.masked_scatter,
     tangent="linear",
     self=lambda F, g, mask: F.masked_scatter(g, mask, F.zeros_like(g)),

@@ -112,6 +112,7 @@ bmm = op(
 
 addmm = op(
     "addmm(self, mat1, mat2, *, beta=1, alpha=1)",
+    shares="anything",
     kernel=raw.addmm,
     tangent=lambda F, self_t, mat1, mat1_t, mat2, mat2_t, beta, alpha: F.addmm(
         F.addmm(self_t, mat1_t, mat2, beta=beta, alpha=alpha), mat1, mat2_t, alpha=alpha
@@ -130,6 +131,7 @@ addmm = op(
 )
 addmv = op(
     "addmv(self, mat, vec, *, beta=1, alpha=1)",
+    shares="anything",
     kernel=raw.addmv,
     tangent=lambda F, self_t, mat, mat_t, vec, vec_t, beta, alpha: F.addmv(
         F.addmv(self_t, mat_t, vec, beta=beta, alpha=alpha), mat, vec_t, alpha=alpha
@@ -165,6 +167,7 @@ addr = op(
 )
 baddbmm = op(
     "baddbmm(self, batch1, batch2, *, beta=1, alpha=1)",
+    shares="anything",
     kernel=raw.baddbmm,
     tangent=lambda F, self_t, batch1, batch1_t, batch2, batch2_t, beta, alpha: F.baddbmm(
         F.baddbmm(self_t, batch1_t, batch2, beta=beta, alpha=alpha), batch1, batch2_t, alpha=alpha
@@ -183,6 +186,7 @@ baddbmm = op(
 )
 addbmm = op(
     "addbmm(self, batch1, batch2, *, beta=1, alpha=1)",
+    shares="anything",
     kernel=raw.addbmm,
     tangent=lambda F, self_t, batch1, batch1_t, batch2, batch2_t, beta, alpha: F.addbmm(
         F.addbmm(self_t, batch1_t, batch2, beta=beta, alpha=alpha), batch1, batch2_t, alpha=alpha

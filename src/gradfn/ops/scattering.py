@@ -53,6 +53,7 @@ gather_backward = op(
 )
 scatter_src = op(
     "scatter(self, dim, index: Tensor, src)",
+    shares="nothing",
     kernel=raw.scatter,
     tangent="linear",
     self=lambda F, g, dim, index: F.scatter(g, dim, index, 0),
@@ -60,6 +61,7 @@ scatter_src = op(
 )
 scatter_value = op(
     "scatter.value(self, dim, index: Tensor, value)",
+    shares="nothing",
     kernel=raw.scatter,
     node="ScatterBackward1",
     tangent=lambda F, self_t, dim, index: F.scatter(self_t, dim, index, 0),
@@ -67,6 +69,7 @@ scatter_value = op(
 )
 scatter_add = op(
     "scatter_add(self, dim, index: Tensor, src)",
+    shares="nothing",
     kernel=raw.scatter_add,
     tangent="linear",
     self=lambda g: g,
@@ -85,6 +88,7 @@ _scatter_src_, _scatter_value_, scatter_add_ = map(
 
 scatter_src_by = op(
     "scatter.reduce(self, dim, index: Tensor, src, reduce)",
+    shares="nothing",
     kernel=raw.scatter_by,
     node="NotImplemented",
     self=no_derivative("scatter"),
@@ -92,6 +96,7 @@ scatter_src_by = op(
 )
 scatter_value_by = op(
     "scatter.value_reduce(self, dim, index: Tensor, value, reduce)",
+    shares="nothing",
     kernel=raw.scatter_by,
     node="NotImplemented",
     self=no_derivative("scatter"),
@@ -258,6 +263,7 @@ def _spread(F: Any, index: Any, dim: int, source: Any) -> Any:
 
 scatter_reduce = op(
     "scatter_reduce(self, dim, index: Tensor, src, reduce, *, include_self=True)",
+    shares="nothing",
     kernel=raw.scatter_reduce,
     self=lambda F, g, self, dim, index, src, reduce, include_self, result: _reduced(
         F, g, self, dim, index, src, reduce, include_self, result
@@ -269,6 +275,7 @@ scatter_reduce = op(
 )
 index_reduce = op(
     "index_reduce(self, dim, index: Tensor, source, reduce, *, include_self=True)",
+    shares="nothing",
     kernel=raw.index_reduce,
     self=lambda F, g, self, dim, index, source, reduce, include_self, result: _reduced(
         F, g, self, dim, _spread(F, index, dim, source), source, reduce, include_self, result

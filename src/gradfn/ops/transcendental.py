@@ -387,6 +387,7 @@ def copysign_(self: Any, other: Any) -> Any:
 
 ldexp = op(
     "ldexp(self, other)",
+    shares="anything",
     kernel=raw.ldexp,
     promote="float",
     numbers=False,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .copying import dense_axes
 from .numbers import Array
 
 
@@ -24,6 +25,22 @@ class Geometry(NamedTuple):
 def address(array: Array) -> int:
     """Where the first element lies in memory."""
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def overlap(one: Array, other: Array) -> str:
+    """Whether two arrays lie in memory alike ("full"), apart ("none") or in part. Of arrays with
+    gaps that is not asked: they count as apart, as in PyTorch."""
+    if not (one.size and other.size and _is_dense(one) and _is_dense(other)):
+        return "none"
+    start, other_start = address(one), address(other)
+    if start == other_start and one.nbytes == other.nbytes:
+        return "full" if one.strides == other.strides else "partial"
+    apart = start >= other_start + other.nbytes or other_start >= start + one.nbytes
+    return "none" if apart else "partial"
+
+
+def _is_dense(array: Array) -> bool:
+    return array.transpose(dense_axes(array)).flags.c_contiguous
 
 
 def owner(array: Array) -> Array:
