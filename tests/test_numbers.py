@@ -124,3 +124,24 @@ def test_a_number_comes_from_one_element_without_gradient() -> None:
                 call(x, x, x, value=wrong)
     assert gradfn.finfo(float).bits == 64
     assert gradfn.iinfo(int).bits == 64
+
+
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+def test_half_precision_is_rounded_by_way_of_single(oracle: ModuleType, half: str) -> None:
+    if half == "bfloat16":
+        pytest.importorskip("ml_dtypes")
+
+    def found(t: Any) -> list[float]:
+        dtype = getattr(t, half)
+        halfway = [1 + 2**-11 + 2**-30, 1 + 2**-8 + 2**-30, 2**15 + 2**4 + 2**-20]
+        wide = t.tensor(halfway, dtype=t.float64)
+        number = t.tensor([2**15 + 2**7 + 1, 2**15 + 2**4 + 1, 2**15 + 1])
+        ones = t.ones(3, dtype=dtype)
+        results = [
+            wide.to(dtype), number.to(dtype), ones.clone().copy_(wide), wide.sum(dtype=dtype),
+            ones * halfway[1], ones + halfway[0] * 257, t.full((2,), halfway[0], dtype=dtype),
+            t.tensor(halfway, dtype=dtype), ones * number,
+        ]  # fmt: skip
+        return [value for r in results for value in r.double().reshape(-1).tolist()]
+
+    assert found(gradfn) == found(oracle)

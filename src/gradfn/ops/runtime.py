@@ -15,7 +15,7 @@ from ..autograd.memory import Memory
 from ..autograd.node import Array
 from ..autograd.variable import LEAF, Variable
 from ..autograd.where import user_frame
-from ..raw.numbers import refuse_bool
+from ..raw.numbers import HALF, cast, refuse_bool
 from ..raw.quiet import hush, unhush
 from ..shapes import broadcast_shapes
 from .declare import LIST, OPTIONAL, PLAIN, Operator
@@ -52,7 +52,7 @@ def scalar(value: Any, like: Array) -> Any:
     kind. Programs use the same few numbers again and again: `NUMBERS` keeps their arrays."""
     kind = value.__class__
     array: Array = np.array(value, _WIDE[kind])
-    if SCALARS[kind] <= category(like) and like.dtype.char != "e":
+    if SCALARS[kind] <= category(like) and like.dtype.char not in HALF:
         narrow: Array = narrowed(array, like.dtype)
         if kind is not int or narrow == array:  # promotion decides about integers that do not fit
             array = narrow
@@ -68,7 +68,7 @@ def narrowed(array: Any, dtype: np.dtype[Any]) -> Any:
     """`array` in `dtype`: integers wrap around, floats become infinite."""
     token = hush()
     try:
-        return np.asanyarray(array).astype(dtype)
+        return cast(np.asanyarray(array), dtype)
     finally:
         unhush(token)
 
@@ -109,7 +109,7 @@ def promote(
     if operator.promote == "float" and target.category < dtypes.FLOAT:
         target = dtypes.get_default_dtype()
     kinds = [target.numpy] * len(arrays)
-    if operator.exact_numbers and target is dtypes.float16:
+    if operator.exact_numbers and target.numpy.char in HALF:
         kinds = [np.dtype(np.float32) if _is_wrapped(v) else target.numpy for v in values]
     return tuple(
         a if a is None or a.dtype == kind else narrowed(a, kind)

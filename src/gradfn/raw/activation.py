@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from .elementwise import clamp, erf
-from .numbers import Array, in_single, not_implemented, row_major
+from .numbers import Array, cast, in_single, not_implemented, row_major
 from .random import MersenneTwister, bernoulli, in_memory_order
-from .random.floats import cast, multiply_add
+from .random.floats import multiply_add
 
 __all__ = [
     "celu",

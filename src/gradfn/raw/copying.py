@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import Array
+from .numbers import Array, cast
 
 __all__ = ["clone", "dense_axes", "empty_dense", "to_copy"]
 
@@ -74,7 +74,7 @@ def to_copy(self: Array, dtype: np.dtype[Any], axes: tuple[int, ...] | None = No
         )
         self = self.real
     if axes is None and 0 not in self.strides:
-        return self.astype(dtype, "K")
+        return cast(self, dtype)
     out = empty_dense(self.shape, dtype, axes or dense_axes(self))
-    out[...] = self
+    out[...] = cast(self, dtype, copy=False)
     return out

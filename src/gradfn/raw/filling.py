@@ -9,7 +9,7 @@ import numpy as np
 from ..shapes import broadcast_shapes
 from .copying import to_copy
 from .indexing import on_a_copy
-from .numbers import Array, converted
+from .numbers import Array, cast, converted
 from .views import expand
 
 __all__ = ["copied_into", "fill", "filled", "zeroed"]
@@ -19,7 +19,7 @@ def copied_into(self: Array, src: Array, non_blocking: bool = False) -> Array:
     """`src` in the shape and dtype of `self`."""
     if src.dtype.kind == "c" and self.dtype.kind not in "cb":
         src = to_copy(src, self.dtype)
-    src = src.astype(self.dtype, copy=False)
+    src = cast(src, self.dtype, copy=False)
     if src.shape == self.shape:
         return src
     common = broadcast_shapes(self.shape, src.shape)

@@ -66,6 +66,13 @@ def wide(self: Array) -> Array:
     return self.astype(np.float32) if self.dtype.char in HALF else self
 
 
+def cast(values: Array, dtype: np.dtype[Any], copy: bool = True) -> Array:
+    """`values` in `dtype`; rounded to half precision by way of single, as PyTorch does."""
+    if dtype.char in HALF and values.dtype.char != "f" and values.dtype.itemsize > 2:
+        values = values.astype(np.float32)
+    return values.astype(dtype, copy=copy)
+
+
 def row_major(self: Array) -> Array:
     """`self`, copied unless it is contiguous, where PyTorch's result is contiguous whatever the
     layout of the input."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import Array
-from .random.floats import cast, fma32, multiply_add, quiet
+from .numbers import Array, cast
+from .random.floats import fma32, multiply_add, quiet
 
 __all__ = ["arange", "linspace", "logspace"]
 

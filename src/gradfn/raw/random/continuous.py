@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...shapes import Shape
-from ..numbers import Array
+from ..numbers import Array, cast
 from .floats import (
     FLOATING,
     as_complex,
-    cast,
     multiply_add,
     quiet,
     real_part,

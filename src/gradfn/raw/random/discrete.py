@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...shapes import Shape
-from ..numbers import Array, not_implemented
+from ..numbers import Array, cast, not_implemented
 from .continuous import exponential
-from .floats import FLOATING, WIDE_UNSIGNED, cast, quiet, require_floating
+from .floats import FLOATING, WIDE_UNSIGNED, quiet, require_floating
 from .order import in_memory_order
 from .twister import MersenneTwister
 

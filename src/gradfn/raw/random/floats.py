@@ -51,13 +51,6 @@ def multiply_add(x: Any, factor: float, addend: Array | float) -> Array:
     return np.asarray(np.where(np.isfinite(exact), exact, total))
 
 
-def cast(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Round to dtype; to half precision by way of float32, as PyTorch does."""
-    if dtype.itemsize == 2 and dtype.name in FLOATING:
-        values = values.astype(np.float32, copy=False)
-    return values.astype(dtype, copy=False)
-
-
 def require_floating(dtype: np.dtype[Any], kernel: str) -> None:
     if dtype.name not in FLOATING:
         raise not_implemented(kernel, dtype)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...shapes import Shape
-from ..numbers import Array, not_implemented
-from .floats import FLOATING, WIDE_UNSIGNED, cast
+from ..numbers import Array, cast, not_implemented
+from .floats import FLOATING, WIDE_UNSIGNED
 from .twister import MersenneTwister
 
 
@@ -98,7 +98,8 @@ def _fit_range(dtype: np.dtype[Any], low: int, last: int, *, fit_last: bool) -> 
     digits, _ = FLOATING[dtype.name]
 
     def rounded(value: int) -> int:
-        return int(cast(np.float64(value).reshape(1), dtype)[0])
+        number = int(float(cast(np.float64(value).reshape(1), dtype)[0]))
+        return number if number < 2**63 else -(2**63)  # as processors convert what is too large
 
     def spacing(value: int) -> int:
         return 1 << max(abs(value).bit_length() - digits, 0)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...shapes import Shape
-from ..numbers import Array
-from .floats import as_complex, cast, fma32, multiply_add, quiet, real_part, require_floating
+from ..numbers import Array, cast
+from .floats import as_complex, fma32, multiply_add, quiet, real_part, require_floating
 from .twister import MersenneTwister
 
 _BLOCK = 1 << 14  # elements whose temporaries stay in the cache

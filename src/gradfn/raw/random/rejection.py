@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..numbers import Array
-from .floats import cast, require_floating
+from ..numbers import Array, cast
+from .floats import require_floating
 from .twister import MersenneTwister
 
 Draw = Callable[[], Any]
